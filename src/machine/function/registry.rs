@@ -7,12 +7,11 @@ use std::sync::{Arc, OnceLock};
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 
-use super::body::Body;
+use super::body::{Body, HostArgs, IntoHostResult};
 use super::context::Cx;
 use super::errors::Outcome;
-use super::host::{HostArgs, IntoHostResult};
+use super::gate::Positional;
 use super::linked::{Link, Linked};
-use super::positional::Positional;
 use super::spec::{Builtin, Params};
 use crate::bytecode::{Import, ImportKind, Signature};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result};

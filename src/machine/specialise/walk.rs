@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::handlers::Notes;
-use super::known::Known;
-use super::reads::reads;
-use super::regions::Nested;
+use super::Known;
+use super::handlers::{Nested, Notes};
 use super::residual::Residual;
+use super::slots::reads;
 use super::state::{Entry, Fixed, Home, Join, Pending, Recipe, Slot, State, same};
 use crate::bytecode::{ChunkInfo, CodeView, Handler, Instruction, Op, Operand, Program, Region, Spanned};
 use crate::function::{Cx, Linked};

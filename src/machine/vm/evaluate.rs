@@ -3,11 +3,10 @@
 use super::access::Trusting;
 use super::hooks::{Hooks, NoHooks};
 use super::machine::Machine;
-use super::memory::State;
+use super::memory::{Space, State};
 use super::output::Output;
-use super::run::{Run, run_in};
 use super::semantics::Semantics;
-use super::space::Space;
+use super::session::{Run, run_in};
 use crate::bytecode::{CodeView, Program};
 use crate::function::{Budgets, Capabilities, Cx, Linked};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};

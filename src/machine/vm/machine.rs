@@ -7,11 +7,9 @@ use smallvec::SmallVec;
 
 use super::access::Access;
 use super::hooks::Hooks;
-use super::items::Loop;
-use super::memory::{Cache, Feedback};
+use super::memory::{Cache, Feedback, Space};
 use super::output::Output;
-use super::semantics::Semantics;
-use super::space::Space;
+use super::semantics::{Loop, Semantics};
 use super::units::Units;
 use crate::bytecode::{ChunkInfo, CodeView, EscapeMode, Literal, Number};
 use crate::function::{Cx, Linked};

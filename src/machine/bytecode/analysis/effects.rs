@@ -1,11 +1,10 @@
 //! The effects of instructions on the facts.
 
-use super::held::{Fact, Held};
+use super::slots::{Fact, Held};
 use super::walk::{CERTAIN, Effect, Flow, Miss, State, Walk, split};
 use crate::bytecode::code::Instruction;
 use crate::bytecode::isa::{Control, Jumps, Op, Provenance};
-use crate::bytecode::operands::{Literal, Operand, Role, Test};
-use crate::bytecode::operators::BinaryOp;
+use crate::bytecode::operands::{BinaryOp, Literal, Operand, Role, Test};
 use crate::bytecode::rows::{ImportKind, Number};
 use dropforge_value::Data;
 

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::held::{Fact, Held, Origin};
 use super::lookup::Lack;
-use super::slots::Slots;
+use super::slots::{Fact, Held, Origin, Slots};
 use crate::bytecode::code::CodeView;
 use crate::bytecode::header::Dialect;
 use crate::bytecode::isa::{Control, Jumps};

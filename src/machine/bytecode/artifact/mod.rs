@@ -41,21 +41,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod decoder;
-mod fingerprint;
 mod format;
-mod known;
 mod messagepack;
 mod open;
 mod resources;
-mod stored;
 #[cfg(test)]
 mod tests;
 mod write;
 
-pub use fingerprint::fingerprint;
-pub use format::{FORMAT as ARTIFACT_FORMAT, is_artifact};
+pub use format::{FORMAT as ARTIFACT_FORMAT, fingerprint, is_artifact};
 pub use open::{Bundle, BundleEntry, Bytes};
-pub use resources::{HEAD, ResourceFile, Resources, owner};
-pub use stored::StoredValue;
+pub use resources::{HEAD, ResourceFile, Resources, StoredValue, owner};
 pub use write::{Entry, FileEntry, Files, encode, encode_specialised, encode_with_files};

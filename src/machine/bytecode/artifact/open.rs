@@ -8,10 +8,9 @@ use super::super::pool::Pool;
 use super::super::program::Program;
 use super::super::sections::{Layout, Properties, SECTIONS};
 use super::super::verify::{Rule, Rules};
-use super::decoder::Decoder;
-use super::fingerprint::fingerprint;
-use super::format::{DIGEST, ENGINE, FORMAT, digest_of, head, sorted_name};
-use super::known;
+use super::format;
+use super::format::{DIGEST, ENGINE, FORMAT, digest_of, fingerprint, head, sorted_name};
+use super::messagepack::Decoder;
 use super::resources::{Listed, Resources};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_value::DataMap;
@@ -287,7 +286,7 @@ impl<'b> File<'b> {
         decoder.key("resources")?;
         let resources = Listed::read(&mut decoder, rules)?;
         decoder.key("known")?;
-        let known = known::read(&mut decoder)?;
+        let known = format::read_known(&mut decoder)?;
         decoder.key("templates")?;
         let mut templates: Vec<Template<'b>> = Vec::new();
         for _ in 0..decoder.array()? {

@@ -6,11 +6,10 @@ use super::super::program::Program;
 use super::super::rows::ChunkInfo;
 use super::super::sections::{Parts, Properties};
 use super::super::verify::{Rule, Rules};
-use super::decoder::Decoder;
+use super::messagepack::Decoder;
 use super::open::Bytes;
-use super::stored;
 use super::write::seal;
-use super::{Bundle, Entry, FileEntry, Files, encode, encode_specialised, encode_with_files, owner};
+use super::{Bundle, Entry, FileEntry, Files, encode, encode_specialised, encode_with_files, owner, stored};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_value::{Data, DataMap};
 

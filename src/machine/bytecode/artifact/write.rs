@@ -8,9 +8,8 @@ use super::super::header::Dialect;
 use super::super::program::Program;
 use super::super::sections::{POOL_SLACK, Properties, SECTIONS};
 use super::super::verify::SHARED;
-use super::fingerprint::fingerprint;
-use super::format::{DIGEST, ENGINE, FORMAT, MAGIC, checksum, digest_of, is_name};
-use super::known;
+use super::format;
+use super::format::{DIGEST, ENGINE, FORMAT, MAGIC, checksum, digest_of, fingerprint, is_name};
 use super::messagepack::MessagePack;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -158,7 +157,7 @@ pub fn encode(templates: &[Entry<'_>], strip: bool) -> Result<Vec<u8>> {
 /// # Errors
 /// Those of [`encode`]; [`Code::InputType`] for a known number that is not finite.
 pub fn encode_specialised(templates: &[Entry<'_>], known: &DataMap, strip: bool) -> Result<Vec<u8>> {
-    encode_all(templates, None, &known::text(known)?, strip)
+    encode_all(templates, None, &format::known_text(known)?, strip)
 }
 
 /// Works like [`encode`], with files that the language of the templates needs beside them. A text that is also the source of

@@ -7,10 +7,9 @@ use super::super::isa::{Control, ISA, Op, OpInfo, Pops};
 use super::super::operands::Operand;
 use super::super::records::{Path, Root, Scope};
 use super::super::rows::ChunkInfo;
-use super::check::Check;
-use super::records::Records;
-use super::rules::Rule;
+use super::tables::Records;
 use super::walk::{Block, KINDS, Kind, State, Walk};
+use super::{Check, Rule};
 use dropforge_base::diagnostics::Result;
 
 /// The columns of the instruction table that the walk reads of every instruction.

@@ -5,9 +5,8 @@
 
 use super::super::operands::Operand;
 use super::super::rows::{ChunkInfo, HandlerRow};
-use super::check::{Check, Maxima};
-use super::records::AllRecords;
-use super::rules::Rule;
+use super::tables::AllRecords;
+use super::{Check, Maxima, Rule};
 use dropforge_base::diagnostics::Result;
 
 /// The usual maximum number of blocks of a chunk.

@@ -7,9 +7,9 @@
 use smallvec::SmallVec;
 
 use super::chunks::Frame;
-use super::state::{Emitter, OPERAND};
+use super::pending::Constant;
+use super::{Emitter, OPERAND};
 use crate::bytecode::{Gate, ImportKind, Literal, Op, Provenance, Root, Signature};
-use crate::compiler::fold::Constant;
 use crate::compiler::tables::index;
 use crate::function::{Body, Builtin, Default, Params, Type};
 use dropforge_value::{Text, Value};
