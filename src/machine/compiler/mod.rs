@@ -98,7 +98,7 @@ pub struct Unit<'u> {
 }
 
 /// The tree of a template, as its language has it.
-pub(crate) type SyntaxTree = Arc<dyn Any + Send + Sync>;
+type SyntaxTree = Arc<dyn Any + Send + Sync>;
 
 /// The value of a missing key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -181,17 +181,17 @@ fn too_large(most: usize) -> Box<Diagnostic> {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Memo {
-    contents: Arc<Mutex<Contents>>,
+    contents: Arc<Mutex<MemoContents>>,
 }
 
 #[derive(Debug, Default)]
-struct Contents {
+struct MemoContents {
     results: HashMap<TypeId, Box<dyn Any + Send>>,
     leftovers: Vec<Box<dyn Any + Send>>,
 }
 
 impl Memo {
-    fn contents(&self) -> MutexGuard<'_, Contents> {
+    fn contents(&self) -> MutexGuard<'_, MemoContents> {
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,4 +1,5 @@
-//! Positional parameters of typed languages, and the argument gate, which arranges arguments into one value per parameter.
+//! Positional parameters of typed languages, and the argument gate, which arranges arguments into one value per
+//! parameter.
 
 use std::borrow::Cow;
 

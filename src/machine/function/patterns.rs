@@ -96,15 +96,15 @@ impl Cx<'_> {
                 self.pay_for_compilation(&found.text)?;
                 self.paid.set(self.paid.get() | 1 << at);
             }
-            return Ok(Pattern(Known::Kept(found)));
+            return Ok(Pattern(CachedPattern::Kept(found)));
         }
         let made = self.translated(pattern, refused)?;
         match known.iter().enumerate().find(|(_, free)| free.get().is_none()) {
             Some((at, free)) => {
                 self.paid.set(self.paid.get() | 1 << at);
-                Ok(Pattern(Known::Kept(free.get_or_init(|| made))))
+                Ok(Pattern(CachedPattern::Kept(free.get_or_init(|| made))))
             }
-            None => Ok(Pattern(Known::Own(Box::new(made)))),
+            None => Ok(Pattern(CachedPattern::Own(Box::new(made)))),
         }
     }
 
@@ -155,14 +155,14 @@ impl Translated {
 
 /// A pattern of the session's cache, or one that did not fit.
 #[derive(Debug)]
-enum Known<'c> {
+enum CachedPattern<'c> {
     Kept(&'c Translated),
     Own(Box<Translated>),
 }
 
 /// A compiled pattern in RE2 syntax. It dereferences to the regular expression.
 #[derive(Debug)]
-pub struct Pattern<'c>(Known<'c>);
+pub struct Pattern<'c>(CachedPattern<'c>);
 
 impl std::ops::Deref for Pattern<'_> {
     type Target = Regex;
@@ -175,8 +175,8 @@ impl std::ops::Deref for Pattern<'_> {
 impl Pattern<'_> {
     fn translated(&self) -> &Translated {
         match &self.0 {
-            Known::Kept(kept) => kept,
-            Known::Own(own) => own,
+            CachedPattern::Kept(kept) => kept,
+            CachedPattern::Own(own) => own,
         }
     }
 
@@ -283,7 +283,7 @@ pub struct PatternCache(pub(super) RefCell<Patterns>);
 /// The patterns of a session in RE2 syntax, in the order of their first use: as many as a context has bits for. They are
 /// never replaced. Allocated with the first pattern.
 #[derive(Debug, Default)]
-pub struct Re2Cache(pub(super) OnceCell<Box<[OnceCell<super::patterns::Translated>]>>);
+pub struct Re2Cache(pub(super) OnceCell<Box<[OnceCell<Translated>]>>);
 
 /// Patterns that the current render has paid for. The cost of a render must not depend on earlier ones. Allocated with
 /// the first pattern.

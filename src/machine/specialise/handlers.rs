@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
-use super::state::{Entry, Running, Snapshot, State};
-use super::walk::{GivenUp, Outcome, Walk};
+use super::state::{AbstractState, RunningLoop, Snapshot, StackEntry};
+use super::walk::{GivenUp, Outcome, Specialiser};
 use crate::bytecode::{Handler, Instruction, Op, Program, Region};
 use crate::vm::{Logic, note_of_name};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -15,7 +15,7 @@ use dropforge_value::Value;
 
 /// The errors recorded so far, as far as they are known.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+pub(super) struct KnownNotes {
     /// Set in code that is given up if it does not compute all of its instructions.
     pub silent: Option<Silent>,
     /// The word behind the last code of the residual that may record an error.
@@ -33,7 +33,7 @@ pub(super) struct Silent {
     marks: Vec<u32>,
 }
 
-impl<'v> Walk<'v> {
+impl<'v> Specialiser<'v> {
     /// Walks through code with a handler.
     pub(super) fn handled(&mut self, nth: usize, handler: Handler) -> Outcome {
         let (before, handled) = (self.snapshot(), self.handled);
@@ -78,7 +78,7 @@ impl<'v> Walk<'v> {
             self.frame.verbatim_to = self.frame.verbatim_to.max(handler.to);
         }
         let (row, from, height) = (self.out.parts.handlers.len(), self.out.here(), self.state.stack.len());
-        let iters = self.state.loops.iter().filter(|each| matches!(each, Running::Kept(_))).count();
+        let iters = self.state.loops.iter().filter(|each| matches!(each, RunningLoop::Kept(_))).count();
         let [height, iters] = [height, iters].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
         let captures = self.state.captures();
         self.out.parts.handlers.push(Handler { from, to: from, height, iters, captures }.row());
@@ -88,7 +88,7 @@ impl<'v> Walk<'v> {
             true => self.before_jump(),
             false => {
                 self.state = state;
-                self.state.stack.push(Entry::Pushed);
+                self.state.stack.push(StackEntry::Pushed);
             }
         }
         slots.iter().for_each(|slot| self.open_slot(*slot));
@@ -103,7 +103,7 @@ impl<'v> Walk<'v> {
 
     /// Returns `true` if text or a capture was added since.
     fn is_open(&self, before: &Snapshot<'v>) -> bool {
-        let texts = |state: &State<'v>| state.texts.iter().map(|text| text.text.len()).collect::<Vec<_>>();
+        let texts = |state: &AbstractState<'v>| state.texts.iter().map(|text| text.text.len()).collect::<Vec<_>>();
         texts(&self.state) != texts(&before.state)
     }
 
@@ -133,7 +133,7 @@ impl<'v> Walk<'v> {
         silent.marks.push(slot);
         // No error is recorded by code that leaves nothing, so this number is never compared with a later one.
         let none = self.constant(Value::Int(0), at)?;
-        self.store(slot, Entry::Known(none), at);
+        self.store(slot, StackEntry::Known(none), at);
         Some(())
     }
 
@@ -274,7 +274,7 @@ impl Nested<Region> {
     }
 }
 
-impl Walk<'_> {
+impl Specialiser<'_> {
     /// Sets the regions of the next instruction, which takes the place of the original's at `at`.
     pub(super) fn set_regions(&mut self, at: u32) {
         let regions: Vec<Region> = self.regions.at(at).into_iter().map(|region| self.region(region)).collect();

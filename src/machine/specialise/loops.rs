@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::slots::reads;
-use super::state::{Entry, Item, Items, Kept, Running};
-use super::walk::{Frame, GivenUp, Outcome, Walk};
+use super::state::{Item, Items, KeptLoop, RunningLoop, StackEntry};
+use super::walk::{ChunkFrame, GivenUp, Outcome, Specialiser};
 use crate::bytecode::{ChunkInfo, Control, Instruction, OpInfo, Operand, Place, Provenance, Root};
 
-/// Words that cost as much as the start of a turn.
+/// Words that cost as much as the start of an iteration.
 const TURN: u32 = 4;
 
-impl<'v> Walk<'v> {
+impl<'v> Specialiser<'v> {
     /// Begins an unrolled loop. `None` if the loop stays.
     pub(super) fn unroll(&mut self, instruction: Instruction<'v>) -> Option<Outcome> {
         let (names, label) = (instruction.operand(Operand::Names)?, instruction.operand(Operand::Label)?);
@@ -44,7 +44,7 @@ impl<'v> Walk<'v> {
 
     fn begin(&mut self, items: Items<'v>, instruction: Instruction<'v>) -> Option<Outcome> {
         self.credit = self.credit.saturating_add(TURN);
-        self.state.loops.push(Running::Unrolled(items, 0, instruction.end()));
+        self.state.loops.push(RunningLoop::Unrolled(items, 0, instruction.end()));
         self.set_item(instruction);
         self.next(instruction)
     }
@@ -87,13 +87,13 @@ impl<'v> Walk<'v> {
 
     /// Sets the slots of the innermost loop to its next item.
     fn set_item(&mut self, instruction: Instruction<'v>) {
-        let Some(Running::Unrolled(items, begun, _)) = self.state.loops.last_mut() else { return };
+        let Some(RunningLoop::Unrolled(items, begun, _)) = self.state.loops.last_mut() else { return };
         let item = items.get(*begun).cloned().unwrap_or_default();
         *begun += 1;
         let first = self.slots_of(instruction).start;
         for (slot, item) in (first..).zip(item) {
             match item {
-                Item::Known(fixed) => self.store(slot, Entry::Known(fixed), instruction.at),
+                Item::Known(fixed) => self.store(slot, StackEntry::Known(fixed), instruction.at),
                 Item::Open(alias) => self.store_alias(slot, alias),
             }
         }
@@ -101,7 +101,7 @@ impl<'v> Walk<'v> {
 
     /// Continues with the next item of an unrolled loop.
     pub(super) fn next_item(&mut self, instruction: Instruction<'v>) -> Option<Outcome> {
-        let Some(Running::Unrolled(items, begun, body)) = self.state.loops.last() else { return None };
+        let Some(RunningLoop::Unrolled(items, begun, body)) = self.state.loops.last() else { return None };
         let body = *body;
         let last = *begun == items.len();
         if self.may_grow() {
@@ -134,7 +134,7 @@ impl<'v> Walk<'v> {
         set.iter().for_each(|slot| self.open_slot(*slot));
         let body = [instruction.end(), self.out.here()];
         let (at, depth, handled) = (instruction.at, self.depth, self.handled);
-        self.state.loops.push(Running::Kept(Rc::new(Kept { at, end: label, depth, handled, body, before })));
+        self.state.loops.push(RunningLoop::Kept(Rc::new(KeptLoop { at, end: label, depth, handled, body, before })));
         self.pc = instruction.end();
         Ok(())
     }
@@ -142,7 +142,7 @@ impl<'v> Walk<'v> {
     /// Ends the turn of a loop that stays. If its body has grown, it is copied as it is instead.
     pub(super) fn keep_next(&mut self, instruction: Instruction<'v>, mut words: Vec<u32>, nth: usize) -> Outcome {
         self.before_jump();
-        let Some(Running::Kept(kept)) = self.state.loops.pop() else { return Err(GivenUp) };
+        let Some(RunningLoop::Kept(kept)) = self.state.loops.pop() else { return Err(GivenUp) };
         let [from, here] = kept.body;
         let credit = self.credit.saturating_sub(kept.before.credit);
         if self.out.here() - here > (instruction.at - from).saturating_add(credit) && !self.is_verbatim() {
@@ -166,7 +166,7 @@ const DEPTH: usize = 24;
 /// Words that cost as much as calling a chunk, besides its own. The costs of code are rounded down to fours.
 const CALL: u32 = 8 * 4 - 3;
 
-impl<'v> Walk<'v> {
+impl<'v> Specialiser<'v> {
     /// Inlines a chunk that the instruction at `at` calls. Its arguments are on the stack.
     pub fn inline(&mut self, callee: ChunkInfo, at: u32) -> Outcome {
         let base = self.frame.base + self.frame.chunk.slots;
@@ -184,7 +184,7 @@ impl<'v> Walk<'v> {
         let reads = reads(self.program, callee);
         let captures = self.state.captures();
         let answers = self.is_answered(callee);
-        let frame = Frame { chunk: callee, base, captures, calls, verbatim_to: 0, joins, reads, pins, answers };
+        let frame = ChunkFrame { chunk: callee, base, captures, calls, verbatim_to: 0, joins, reads, pins, answers };
         let caller = std::mem::replace(&mut self.frame, frame);
         let back = if answers { self.pc + 1 } else { self.pc };
         (self.pc, self.depth) = (callee.entry, self.depth + 1);
@@ -234,10 +234,10 @@ impl<'v> Walk<'v> {
         self.kept_loops().next().is_some()
     }
 
-    fn kept_loops(&self) -> impl Iterator<Item = &Kept<'v>> {
+    fn kept_loops(&self) -> impl Iterator<Item = &KeptLoop<'v>> {
         self.state.loops.iter().filter_map(|each| match each {
-            Running::Kept(kept) => Some(&**kept),
-            Running::Unrolled(..) => None,
+            RunningLoop::Kept(kept) => Some(&**kept),
+            RunningLoop::Unrolled(..) => None,
         })
     }
 

@@ -67,7 +67,7 @@ pub fn specialise(
     let (arena, caches) = (Arena::new(), Caches::default());
     let none = Inputs::new(Value::Null);
     let cx = Cx::new(&arena, none, &budgets, Capabilities::NONE, &caches).with_lenient(program.start().lenient);
-    walk::Walk::new(rules, program, linked, known, cx).residual()
+    walk::Specialiser::new(rules, program, linked, known, cx).residual()
 }
 
 /// Returns `true` if code of the program is metered, because a residual would cost less, or makes templates, which may call

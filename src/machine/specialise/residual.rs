@@ -5,8 +5,8 @@ use std::rc::Rc;
 use hashbrown::HashMap;
 
 use super::handlers::Nested;
-use super::state::{Joined, Recipe, Step};
-use super::walk::Walk;
+use super::state::{Joined, Recipe, ValueStep};
+use super::walk::Specialiser;
 use super::{GROWTH, TEXT};
 use crate::bytecode::{
     ChunkInfo, Fails, Number, Op, Operand, POOL_SLACK, Parts, Path, PieceKind, Program, Region, Root, Segment, Spanned,
@@ -25,7 +25,7 @@ pub(super) struct Piece {
 
 /// The lengths of the tables at a place.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Mark {
+pub(super) struct TableLengths {
     words: usize,
     spans: usize,
     details: usize,
@@ -40,7 +40,7 @@ pub(super) struct Residual<'v> {
     pub parts: Parts,
     strings: HashMap<String, u32>,
     paths: HashMap<(u32, Vec<u32>), u32>,
-    inputs: HashMap<(u32, Vec<Step>), u32>,
+    inputs: HashMap<(u32, Vec<ValueStep>), u32>,
     /// The calls that code is inlined for.
     calls: Nested<Spanned>,
     /// The parts of a document that code builds.
@@ -79,17 +79,17 @@ impl<'v> Residual<'v> {
         self.parts.words.len().saturating_add(more) > GROWTH * self.of.words().len() || self.added > TEXT
     }
 
-    pub fn mark(&self) -> Mark {
+    pub fn mark(&self) -> TableLengths {
         let Parts { words, spans, details, handlers, .. } = &self.parts;
         let (words, spans, details, handlers) = (words.len(), spans.len(), details.len(), handlers.len());
-        Mark { words, spans, details, handlers, calls: self.calls.len(), regions: self.regions.len() }
+        TableLengths { words, spans, details, handlers, calls: self.calls.len(), regions: self.regions.len() }
     }
 
-    pub fn is_at(&self, mark: &Mark) -> bool {
+    pub fn is_at(&self, mark: &TableLengths) -> bool {
         self.parts.words.len() == mark.words
     }
 
-    pub fn back_to(&mut self, mark: &Mark) {
+    pub fn back_to(&mut self, mark: &TableLengths) {
         self.parts.words.truncate(mark.words);
         self.parts.spans.truncate(mark.spans);
         self.parts.details.truncate(mark.details);
@@ -185,7 +185,7 @@ impl<'v> Residual<'v> {
     }
 
     /// Returns the offset of a path into an input, and the indexes that it pops.
-    pub fn input_path(&mut self, global: u32, steps: &[Step]) -> u32 {
+    pub fn input_path(&mut self, global: u32, steps: &[ValueStep]) -> u32 {
         let key = (global, steps.to_vec());
         if let Some(offset) = self.inputs.get(&key) {
             return *offset;
@@ -194,8 +194,8 @@ impl<'v> Residual<'v> {
         let words: Vec<[u32; 2]> = steps
             .iter()
             .map(|step| match step {
-                Step::Attr(name) => [pack_segment(Segment::Attr(*name)), 0],
-                Step::Index(_) => {
+                ValueStep::Attr(name) => [pack_segment(Segment::Attr(*name)), 0],
+                ValueStep::Index(_) => {
                     indexes += 1;
                     [pack_segment(Segment::Index(indexes - 1)), 0]
                 }
@@ -263,14 +263,14 @@ impl<'v> Residual<'v> {
     }
 }
 
-impl<'v> Walk<'v> {
+impl<'v> Specialiser<'v> {
     /// Emits the code that pushes a known value.
     pub(super) fn push(&mut self, recipe: &Recipe) {
         match recipe {
             Recipe::Constant(instr) => self.emit_quietly(&instr.words, instr.at),
             Recipe::Input(global, steps) => {
                 for step in steps.iter() {
-                    if let Step::Index(nth) = step {
+                    if let ValueStep::Index(nth) = step {
                         self.emit_quietly(&[Op::Int as u32 | nth << 8], self.pc);
                     }
                 }

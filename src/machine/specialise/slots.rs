@@ -1,19 +1,20 @@
-//! Slots, the stack, and instructions that stay: which values the residual holds, which are only known, and where slots are read for the last time.
+//! Slots, the stack, and instructions that stay: which values the residual holds, which are only known, and where slots
+//! are read for the last time.
 
 use std::ops::Range;
 use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::state::{Alias, Entry, Fixed, Home, Joined, Pending, Recipe, Running, Slot, same};
-use super::walk::{GivenUp, Outcome, Walk};
+use super::state::{Alias, Fixed, Home, Joined, PendingText, Recipe, RunningLoop, Slot, StackEntry, same};
+use super::walk::{GivenUp, Outcome, Specialiser};
 use crate::bytecode::{
     ChunkInfo, CodeView, Control, Fails, Instruction, Op, Operand, Path, PieceKind, Place, Program, Provenance, Region,
     Root,
 };
 use dropforge_value::Value;
 
-impl<'v> Walk<'v> {
+impl<'v> Specialiser<'v> {
     /// Returns slots of the frame as slots of the residual's frame.
     pub(super) fn moved(&self, slots: Range<u32>) -> Range<u32> {
         self.frame.base + slots.start..self.frame.base + slots.end.min(self.frame.chunk.slots)
@@ -52,31 +53,31 @@ impl<'v> Walk<'v> {
     /// Pushes the known values of the stack if one of them is only in a slot that is about to change.
     fn settle_reads_of(&mut self, slot: u32) {
         let of_slot = |recipe: &Recipe| matches!(recipe, Recipe::Slot(one) if *one == slot);
-        if self.state.stack.iter().any(|entry| matches!(entry, Entry::Known(fixed) if of_slot(&fixed.recipe))) {
+        if self.state.stack.iter().any(|entry| matches!(entry, StackEntry::Known(fixed) if of_slot(&fixed.recipe))) {
             self.settle();
         }
     }
 
     /// Sets a slot to a popped value.
-    pub fn store(&mut self, slot: u32, entry: Entry<'v>, at: u32) {
+    pub fn store(&mut self, slot: u32, entry: StackEntry<'v>, at: u32) {
         self.settle_reads_of(slot);
         let new = match entry {
-            Entry::Pushed => {
+            StackEntry::Pushed => {
                 self.emit(&[Op::StoreSlot as u32 | slot << 8], at);
                 Slot::OPEN
             }
-            Entry::Known(Fixed { value, recipe: recipe @ Recipe::Code(_) }) => {
+            StackEntry::Known(Fixed { value, recipe: recipe @ Recipe::Code(_) }) => {
                 // A call runs once.
                 self.push(&recipe);
                 self.emit(&[Op::StoreSlot as u32 | slot << 8], at);
                 Slot { known: Some(Fixed { value, recipe: Recipe::Slot(slot) }), alias: None, home: Home::Same }
             }
-            Entry::Known(Fixed { value, recipe: Recipe::Slot(other) }) => {
+            StackEntry::Known(Fixed { value, recipe: Recipe::Slot(other) }) => {
                 self.push(&Recipe::Slot(other));
                 self.emit(&[Op::StoreSlot as u32 | slot << 8], at);
                 Slot { known: Some(Fixed { value, recipe: Recipe::Slot(slot) }), alias: None, home: Home::Same }
             }
-            Entry::Known(fixed) => {
+            StackEntry::Known(fixed) => {
                 let old = self.state.slots.get(slot as usize);
                 let home = match old {
                     Some(Slot { known: Some(old), home, .. }) if same(old.value, fixed.value) => *home,
@@ -143,8 +144,8 @@ impl<'v> Walk<'v> {
     /// Pushes the known values of the stack.
     pub fn settle(&mut self) {
         for nth in 0..self.state.stack.len() {
-            if let Some(place @ Entry::Known(_)) = self.state.stack.get_mut(nth)
-                && let Entry::Known(fixed) = std::mem::replace(place, Entry::Pushed)
+            if let Some(place @ StackEntry::Known(_)) = self.state.stack.get_mut(nth)
+                && let StackEntry::Known(fixed) = std::mem::replace(place, StackEntry::Pushed)
             {
                 self.push(&fixed.recipe);
             }
@@ -152,23 +153,23 @@ impl<'v> Walk<'v> {
     }
 }
 
-/// A loop: its body, and the slots that it sets before each turn.
-struct Body {
+/// A loop: its body, and the slots that it sets before each iteration.
+struct LoopBody {
     words: Range<u32>,
     slots: Range<u32>,
 }
 
-/// Returns the word behind the last code that may read a slot before the slot is set again, by slot.
+/// Returns the word after the last code that may read a slot before the slot is set again, by slot.
 pub(super) fn reads(program: &Program, chunk: ChunkInfo) -> Rc<[u32]> {
     let code = program.code();
-    let loops: Vec<Body> = code.instructions(chunk).filter_map(body).collect();
+    let loops: Vec<LoopBody> = code.instructions(chunk).filter_map(body).collect();
     let back = |instruction: Instruction<'_>| Some(instruction.operand(Operand::Label)?..instruction.end());
     let repeated: Vec<Range<u32>> =
         code.instructions(chunk).filter_map(back).filter(|range| !range.is_empty()).collect();
     let mut last = vec![0; chunk.slots as usize];
     for instruction in code.instructions(chunk) {
         for slot in read_by(code, instruction, chunk.slots) {
-            let own = |body: &&Body| body.slots.contains(&slot) && body.words.contains(&instruction.at);
+            let own = |body: &&LoopBody| body.slots.contains(&slot) && body.words.contains(&instruction.at);
             let end = match loops.iter().find(own) {
                 Some(body) => Some(body.words.end),
                 // A later turn may read it.
@@ -189,13 +190,13 @@ pub(super) fn reads(program: &Program, chunk: ChunkInfo) -> Rc<[u32]> {
     last.into()
 }
 
-fn body(instruction: Instruction<'_>) -> Option<Body> {
+fn body(instruction: Instruction<'_>) -> Option<LoopBody> {
     if instruction.op.info().control != Control::OpenLoop {
         return None;
     }
     let first = instruction.operand(Operand::LoopSlots)?;
     let slots = first..first + instruction.operand(Operand::Names).unwrap_or(1);
-    Some(Body { words: instruction.end()..instruction.operand(Operand::Label)?, slots })
+    Some(LoopBody { words: instruction.end()..instruction.operand(Operand::Label)?, slots })
 }
 
 /// Returns the slots that an instruction may read.
@@ -211,7 +212,7 @@ fn read_by(code: CodeView<'_>, instruction: Instruction<'_>, slots: u32) -> Vec<
     read
 }
 
-impl<'v> Walk<'v> {
+impl<'v> Specialiser<'v> {
     /// Emits an instruction whose operands are not all known.
     pub(super) fn kept(&mut self, instruction: Instruction<'v>) -> Outcome {
         let info = instruction.op.info();
@@ -246,7 +247,7 @@ impl<'v> Walk<'v> {
         self.keep_plain(instruction, words)?;
         let left = self.state.stack.len().checked_sub(pops).ok_or(GivenUp)?;
         self.state.stack.truncate(left);
-        self.state.stack.extend(std::iter::repeat_n(Entry::Pushed, info.pushes.into()));
+        self.state.stack.extend(std::iter::repeat_n(StackEntry::Pushed, info.pushes.into()));
         for slot in self.moved(instruction.slots_set()) {
             self.open_slot(slot);
             if info.provenance == Provenance::Errors {
@@ -274,7 +275,7 @@ impl<'v> Walk<'v> {
             Control::CloseLoop => drop(self.state.loops.pop()),
             Control::OpenText => {
                 self.flush();
-                self.state.texts.push(Pending::default());
+                self.state.texts.push(PendingText::default());
             }
             Control::OpenValues => self.state.gatherings += 1,
             Control::CloseValues => self.state.gatherings = self.state.gatherings.saturating_sub(1),
@@ -320,14 +321,14 @@ impl<'v> Walk<'v> {
         self.emit(&words, instruction.at);
         let left = self.state.stack.len().checked_sub(pops).ok_or(GivenUp)?;
         self.state.stack.truncate(left);
-        self.state.stack.extend(std::iter::repeat_n(Entry::Pushed, info.pushes.into()));
+        self.state.stack.extend(std::iter::repeat_n(StackEntry::Pushed, info.pushes.into()));
         self.edge(label, (word, nth), usize::from(info.control == Control::BranchWithTop))?;
         self.pc = instruction.end();
         Ok(())
     }
 
     /// Stores the slots that an instruction reads.
-    pub(super) fn read_slots(&mut self, instruction: Instruction<'v>) {
+    fn read_slots(&mut self, instruction: Instruction<'v>) {
         self.moved(instruction.slots_read()).for_each(|slot| self.sync(slot));
         if let Some(path) = instruction.operand(Operand::Path) {
             let path = self.code.path(path);
@@ -372,10 +373,10 @@ impl<'v> Walk<'v> {
                 Root::Loop(level, field) => {
                     let above = self.state.loops.iter().rev();
                     let nth = above.clone().nth(level as usize);
-                    if !matches!(nth, Some(Running::Kept(_))) {
+                    if !matches!(nth, Some(RunningLoop::Kept(_))) {
                         return Err(GivenUp);
                     }
-                    let kept = above.take(level as usize).filter(|each| matches!(each, Running::Kept(_))).count();
+                    let kept = above.take(level as usize).filter(|each| matches!(each, RunningLoop::Kept(_))).count();
                     Root::Loop(u32::try_from(kept).map_err(|_| GivenUp)?, field)
                 }
                 other => other,

@@ -6,10 +6,10 @@ use smallvec::SmallVec;
 
 use super::access::Access;
 use super::hooks::Hooks;
-use super::machine::{Frame, Machine, NAMED};
+use super::machine::{Frame, Interpreter, NAMED};
 use super::output::Output;
 use super::semantics::{Form, Semantics};
-use super::units::{Called, Target};
+use super::units::{CallTarget, Called};
 use crate::bytecode::{CallSite, ChunkInfo, Delivery, EscapeMode, Gate, ImportKind, Op};
 use crate::function::{Body, Builtin, Cx, Direct, HostArgs, Linked, Param, Params, check_in_order, with_arranged};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
@@ -25,7 +25,7 @@ pub(super) fn steps(words: usize) -> u64 {
     words as u64 / 4
 }
 
-impl<'r, A: Access> Machine<'r, '_, A> {
+impl<'r, A: Access> Interpreter<'r, '_, A> {
     /// Calls the function of the call site at `at` with the top values. Returns the word to continue at: text that the
     /// next instruction, at `next`, writes as it is stays in the output.
     #[inline(never)]
@@ -335,7 +335,7 @@ fn capability_off(builtin: &Builtin) -> Box<Diagnostic> {
         .with_help(format!("it needs the capability {needs}: use `{flags}`, or grant it in your program"))
 }
 
-impl<'r, A: Access> Machine<'r, '_, A> {
+impl<'r, A: Access> Interpreter<'r, '_, A> {
     /// Enters the chunk that the lowest of the top `count` values names. The others are its arguments. Returns its first
     /// word.
     #[inline(never)]
@@ -361,7 +361,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Enters a chunk with the top `count` values as its arguments, above its name or text, which it drops. Returns its
     /// first word.
-    pub(super) fn enter_named(&mut self, target: Target, visible: u32, count: u32, back: usize) -> Result<usize> {
+    pub(super) fn enter_named(&mut self, target: CallTarget, visible: u32, count: u32, back: usize) -> Result<usize> {
         let allowed = self.cx.limits().named_calls;
         if self.named >= allowed {
             return Err(Limit::NamedCalls.error(allowed as u64));

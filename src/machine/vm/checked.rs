@@ -1,11 +1,12 @@
-//! The checking machine: it checks every index and panics on an invalid one. The audit compares the effects of instructions with their rows.
+//! The checking machine, which checks every index and panics on an invalid one, and an audit that compares the effects
+//! of instructions with their rows. Tests use them to check the machine and the verifier.
 
 use std::cmp::Ordering;
 
 use super::access::Access;
 use super::hooks::{Contents, Heights, Moment, NoHooks, Observer};
+use super::run::{Run, Session, run_by};
 use super::semantics::Semantics;
-use super::session::{Run, Session, run_by};
 use crate::bytecode::{CodeView, Control, Fails, ISA, Op, OpInfo, Places};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_value::Value;
@@ -59,7 +60,7 @@ pub fn answer_checked<'s, S: Semantics + Default>(session: &'s mut Session, run:
 
 /// An instruction and the heights before it.
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct AuditStep {
     at: u32,
     op: Op,
     heights: Heights,
@@ -79,10 +80,10 @@ const JUMPS: u8 = 2;
 #[derive(Debug)]
 pub struct Transition<'p> {
     code: CodeView<'p>,
-    before: Step,
-    after: Step,
+    before: AuditStep,
+    after: AuditStep,
     /// The last step of the frame of `after`.
-    frame: Option<Step>,
+    frame: Option<AuditStep>,
     /// `true` if a chunk was called in between.
     returned: bool,
 }
@@ -183,7 +184,7 @@ impl Transition<'_> {
 pub struct Audit<F> {
     each: F,
     /// The last step of each frame.
-    steps: Vec<Step>,
+    steps: Vec<AuditStep>,
     /// The state before the next step.
     contents: Option<Contents>,
     /// The errors that each instruction raised.
@@ -209,7 +210,7 @@ impl<F: FnMut(&Transition<'_>)> Observer for Audit<F> {
         let Moment { code, heights, .. } = *moment;
         self.last = Some(op);
         let Some(contents) = self.contents else { return };
-        let (after, depth) = (Step { at: at as u32, op, heights, contents }, heights.frames);
+        let (after, depth) = (AuditStep { at: at as u32, op, heights, contents }, heights.frames);
         if depth == 1 && code.chunks().any(|chunk| chunk.entry == after.at) {
             self.steps.clear(); // another run
         }

@@ -3,14 +3,14 @@
 use hashbrown::HashSet;
 
 use super::access::Access;
-use super::machine::{Capture, Machine};
+use super::machine::{Capture, Interpreter};
 use super::semantics::{Items, Loop, Semantics};
 use crate::bytecode::{Claim, Role};
 use crate::function::excerpt;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_value::{EntryKey, Extended, Shape, Text, Value};
 
-impl<A: Access> Machine<'_, '_, A> {
+impl<A: Access> Interpreter<'_, '_, A> {
     /// Opens a loop over the top value and puts its first item into one or two slots. Returns `false` if there are no
     /// items.
     pub(super) fn iter<S: Semantics + Default>(&mut self, names: u32, slot: u32) -> Result<bool> {
@@ -74,16 +74,14 @@ impl<A: Access> Machine<'_, '_, A> {
     }
 }
 
-// A gathered entry takes three values: its claim with the word of the instruction that added it, its key, and its
-// value.
-
 /// Returns `true` if a value needs no conversion to the role of a value.
 #[inline(always)]
 const fn is_plain(value: Value<'_>) -> bool {
     !matches!(value, Value::Undefined | Value::Extended(_))
 }
 
-/// Encodes the claim and the word of an entry.
+/// Encodes the claim and the word of an entry. A gathered entry takes three values: its claim with the word of the
+/// instruction that added it, its key, and its value.
 fn note(claim: u32, at: usize) -> Value<'static> {
     Value::Int((at as i64) << 1 | i64::from(claim & 1))
 }
@@ -94,7 +92,7 @@ fn noted(value: Value<'_>) -> (Claim, usize) {
     (Claim::of((note & 1) as u32), usize::try_from(note >> 1).unwrap_or(0))
 }
 
-impl<'r, A: Access> Machine<'r, '_, A> {
+impl<'r, A: Access> Interpreter<'r, '_, A> {
     /// Pops a value and gathers it.
     pub(super) fn keep(&mut self) -> Result<()> {
         self.cx.charge(size_of::<Value>())?;

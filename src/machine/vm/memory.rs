@@ -1,4 +1,4 @@
-//! State that a space keeps for programs between runs: inline caches, input positions.
+//! Spaces, and the state that they keep for programs between runs: inline caches, input positions.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -92,7 +92,7 @@ pub(super) const ABSENT: u32 = u32::MAX;
 
 /// The state of one program. A run takes it and returns it.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct ProgramState {
     program: u64,
     pub feedback: Feedback,
     pub bound: Bound,
@@ -150,7 +150,7 @@ impl Feedback {
     }
 }
 
-impl State {
+impl ProgramState {
     #[inline(never)]
     fn of(program: &Program) -> Box<Self> {
         let caches = || std::iter::repeat_n(Cell::new(COLD), program.start().caches).collect();
@@ -183,7 +183,7 @@ const SCRATCH: usize = 4096;
 /// and the lookup needs no hash.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    states: RefCell<Vec<Option<Box<State>>>>,
+    states: RefCell<Vec<Option<Box<ProgramState>>>>,
     /// Input positions of programs.
     pub bindings: RefCell<Bindings>,
 }
@@ -196,18 +196,18 @@ fn index(program: u64) -> usize {
 impl Memory {
     /// Takes the state of `program`, or a new one if there is none or it is in use.
     #[inline(always)]
-    pub(super) fn take(&self, program: &Program) -> Box<State> {
+    pub(super) fn take(&self, program: &Program) -> Box<ProgramState> {
         let mut states = self.states.borrow_mut();
         let state = states.get_mut(index(program.id())).and_then(Option::take);
         match state.filter(|state| state.program == program.id()) {
             Some(state) => state,
-            None => State::of(program),
+            None => ProgramState::of(program),
         }
     }
 
     /// Keeps the state until the program runs again.
     #[inline(always)]
-    pub(super) fn put(&self, state: Box<State>) {
+    pub(super) fn put(&self, state: Box<ProgramState>) {
         let mut states = self.states.borrow_mut();
         match states.get_mut(index(state.program)) {
             Some(free @ None) if state.scratch.capacity() <= SCRATCH => *free = Some(state),
@@ -217,7 +217,7 @@ impl Memory {
 
     /// Stores a state that is new, replaces another or has a large scratch buffer.
     #[cold]
-    fn replace(states: &mut Vec<Option<Box<State>>>, mut state: Box<State>) {
+    fn replace(states: &mut Vec<Option<Box<ProgramState>>>, mut state: Box<ProgramState>) {
         if state.scratch.capacity() > SCRATCH {
             state.scratch = String::new();
         }
@@ -250,7 +250,7 @@ const BINDINGS: usize = 8192;
 type Positions = SmallVec<[Position; 4]>;
 
 /// The positions of inputs, by program and layer shapes. Few clusters of a fleet have shapes of their own.
-pub(super) type Bindings = HashMap<(u64, ShapeIds), Positions>;
+type Bindings = HashMap<(u64, ShapeIds), Positions>;
 
 /// The positions of one program's inputs in its last run.
 #[derive(Debug)]

@@ -9,7 +9,6 @@ mod calls;
 #[cfg(feature = "checked")]
 mod checked;
 mod dispatch;
-mod evaluate;
 mod gather;
 mod hooks;
 mod machine;
@@ -18,8 +17,8 @@ mod memory;
 mod output;
 mod paths;
 mod probing;
+mod run;
 mod semantics;
-mod session;
 mod units;
 mod unwind;
 
@@ -31,11 +30,10 @@ mod tests;
 pub use calls::call_builtin;
 #[cfg(feature = "checked")]
 pub use checked::{Audit, Transition, answer_checked, run_checked};
-pub use evaluate::{Evaluation, Evaluator, evaluate, value};
 pub use hooks::{Beginning, Contents, Heights, Hooks, Moment, NoHooks, Observer};
 pub use memory::Space;
 pub use output::Output;
 pub use probing::Probing;
+pub use run::{Evaluation, Evaluator, Run, Session, answer, ended, evaluate, run, value};
 pub use semantics::{Form, Items, Logic, Missing, Semantics};
-pub use session::{Run, Session, answer, ended, run};
 pub(crate) use unwind::note_of_name;

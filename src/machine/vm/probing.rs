@@ -14,7 +14,7 @@
 use std::borrow::Cow;
 
 use super::access::Access;
-use super::machine::Machine;
+use super::machine::Interpreter;
 use super::output::Output;
 use super::semantics::{Form, Items, Logic, Missing, Semantics};
 use crate::bytecode::{BinaryOp, Delivery, EscapeMode, Op, Probe, Role};
@@ -58,7 +58,7 @@ fn whole<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<()> {
     if cx.settled(value)?.is_qualified() { Err(depends()) } else { Ok(()) }
 }
 
-impl<A: Access> Machine<'_, '_, A> {
+impl<A: Access> Interpreter<'_, '_, A> {
     /// Checks that a probe may take the step of an instruction.
     ///
     /// # Errors

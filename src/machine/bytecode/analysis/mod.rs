@@ -29,7 +29,7 @@ use crate::bytecode::rows::ImportKind;
 use dropforge_base::text::Position;
 use dropforge_value::ReadPaths;
 use slots::Origin;
-use walk::{STEPS, Walk};
+use walk::{FactWalk, STEPS};
 
 impl Program {
     /// Adds the paths that the program reads to `paths`.
@@ -46,7 +46,7 @@ impl Program {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn add_reads(&self, paths: &mut ReadPaths) {
-        let is_whole = Walk::new(self, paths, None, STEPS).run();
+        let is_whole = FactWalk::new(self, paths, None, STEPS).run();
         paths.everything |= !is_whole;
     }
 }
@@ -86,7 +86,7 @@ impl<'p> Reads<'p> {
     /// Walks over `program`.
     pub fn of(program: &'p Program) -> Self {
         let (mut tree, mut reads) = (ReadPaths::default(), Self { calls: calls(program), ..Self::default() });
-        let mut walk = Walk::new(program, &mut tree, None, STEPS);
+        let mut walk = FactWalk::new(program, &mut tree, None, STEPS);
         walk.reads = Some(BTreeSet::new());
         let is_whole = walk.run();
         let looked_up = walk.reads.take().unwrap_or_default();
@@ -103,7 +103,7 @@ impl<'p> Reads<'p> {
 /// none.
 pub fn places_of_reads(program: &Program) -> Vec<(String, String)> {
     let mut tree = ReadPaths::default();
-    let mut walk = Walk::new(program, &mut tree, None, STEPS);
+    let mut walk = FactWalk::new(program, &mut tree, None, STEPS);
     walk.reads = Some(BTreeSet::new());
     walk.run();
     let found = walk.reads.take().unwrap_or_default().into_iter();

@@ -1,11 +1,11 @@
-//! The head of an artifact: its versions, the names of templates and the known inputs.
+//! The parts of an artifact's form: its head and versions, the names of templates, the known inputs, the layout of tables.
 
 use std::ops::Range;
 
 use super::super::isa::{ISA, Pops};
-use super::super::sections::Section;
+use super::super::sections::{Properties, SECTIONS, Section};
 use super::super::verify::{Rule, Rules};
-use super::messagepack::Decoder;
+use super::messagepack::{Decoder, MessagePack};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_value::{Data, DataMap};
 
@@ -105,6 +105,16 @@ pub(super) fn sorted_name<'b>(name: &'b str, last: Option<&str>, rules: Rules) -
     Ok(name)
 }
 
+/// Returns the fingerprint of this engine's instruction set: the columns of the instruction table that fix the form of
+/// code and what the verifier accepts, and the widths of the other tables. Artifacts with another fingerprint are refused.
+///
+/// The other columns are facts about instructions that analyses read. An artifact stores none of them, so that a fact that
+/// is put right refuses no artifact. If an instruction does something else than before, `FORMAT` increases.
+pub const fn fingerprint() -> u64 {
+    FINGERPRINT
+}
+
+/// The fingerprint, computed by the compiler.
 const FINGERPRINT: u64 = {
     let mut hash = 0xCBF2_9CE4_8422_2325;
     let mut at = 0;
@@ -146,15 +156,6 @@ const fn text(mut hash: u64, text: &str) -> u64 {
     byte(hash, 0xFF)
 }
 
-/// Returns the fingerprint of this engine's instruction set: the columns of the instruction table that fix the form of
-/// code and what the verifier accepts, and the widths of the other tables. Artifacts with another fingerprint are refused.
-///
-/// The other columns are facts about instructions that analyses read. An artifact stores none of them, so that a fact that
-/// is put right refuses no artifact. If an instruction does something else than before, `FORMAT` increases.
-pub const fn fingerprint() -> u64 {
-    FINGERPRINT
-}
-
 /// Reads known inputs. There are none in an empty text.
 pub(super) fn read_known(decoder: &mut Decoder<'_>) -> Result<Option<DataMap>> {
     match decoder.str()? {
@@ -164,7 +165,7 @@ pub(super) fn read_known(decoder: &mut Decoder<'_>) -> Result<Option<DataMap>> {
 }
 
 fn parse_known(text: &str) -> Option<DataMap> {
-    serde_json::from_str::<dropforge_value::Data>(text).ok()?.into_map()
+    serde_json::from_str::<Data>(text).ok()?.into_map()
 }
 
 /// Writes known inputs.
@@ -182,4 +183,40 @@ pub(super) fn known_text(known: &DataMap) -> Result<String> {
     let name = bad.map_or("", |(name, _)| name);
     let message = format!("cannot specialise to `{name}`: an artifact holds only values that JSON has");
     Err(Diagnostic::new(Code::InputType, message))
+}
+
+/// The properties of a program and the number of words of each of its tables.
+#[derive(Clone, Copy)]
+pub(super) struct TableLayout {
+    pub properties: Properties,
+    pub sections: [usize; SECTIONS],
+}
+
+impl TableLayout {
+    pub fn read(decoder: &mut Decoder<'_>) -> Result<Self> {
+        decoder.map(5)?;
+        decoder.key("caches")?;
+        let caches = decoder.narrow()?;
+        decoder.key("memos")?;
+        let memos = decoder.narrow()?;
+        decoder.key("lenient")?;
+        let lenient = decoder.bool()?;
+        decoder.key("mutable")?;
+        let mutable = decoder.bool()?;
+        decoder.key("sections")?;
+        decoder.array_of(SECTIONS)?;
+        let mut sections = [0; SECTIONS];
+        for place in &mut sections {
+            *place = decoder.narrow()?;
+        }
+        Ok(Self { properties: Properties { caches, memos, lenient, mutable }, sections })
+    }
+
+    pub fn write(&self, to: &mut MessagePack) -> Result<()> {
+        let Properties { caches, memos, lenient, mutable } = self.properties;
+        to.map(5)?.str("caches")?.uint(caches.into())?.str("memos")?.uint(memos.into())?;
+        to.str("lenient")?.bool(lenient)?.str("mutable")?.bool(mutable)?;
+        to.str("sections")?.list(SECTIONS)?;
+        self.sections.iter().try_for_each(|words| to.uint(*words as u64).map(drop))
+    }
 }

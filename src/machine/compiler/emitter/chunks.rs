@@ -12,7 +12,7 @@ const AT_ONCE: usize = 16;
 
 /// The chunk being emitted.
 #[derive(Debug, Default)]
-pub(super) struct Frame {
+pub(super) struct ChunkState {
     id: usize,
     slots: u32,
     /// The number of open loops.
@@ -44,7 +44,7 @@ pub(super) struct Recent {
     pub height: u32,
 }
 
-impl Frame {
+impl ChunkState {
     pub fn reserve(&mut self) {
         self.recent.reserve(AT_ONCE);
         self.values.reserve(AT_ONCE);

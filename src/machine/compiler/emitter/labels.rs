@@ -13,7 +13,7 @@ pub struct Label(usize);
 
 /// The state of a label.
 #[derive(Debug, Clone, Copy, Default)]
-struct Target {
+struct LabelState {
     /// The word that it marks.
     at: Option<u32>,
     /// An equivalent label, if this one is followed by nothing but a jump to it.
@@ -35,7 +35,7 @@ struct Patch {
 /// Labels and the jumps to them.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
-    targets: Vec<Target>,
+    targets: Vec<LabelState>,
     /// Used labels at the end of the code.
     pub bound: Vec<Label>,
     /// `true` if the code before `bound` continues there.
@@ -74,7 +74,7 @@ impl Labels {
 impl Emitter<'_> {
     /// Creates a label.
     pub fn new_label(&mut self) -> Label {
-        self.labels.targets.push(Target::default());
+        self.labels.targets.push(LabelState::default());
         Label(self.labels.targets.len() - 1)
     }
 
@@ -138,7 +138,7 @@ impl Emitter<'_> {
     }
 
     /// Emits an instruction with `label` as its last operand.
-    pub(super) fn emit_jump(&mut self, op: Op, operands: &[u32], label: Label) {
+    fn emit_jump(&mut self, op: Op, operands: &[u32], label: Label) {
         self.flush();
         if let (false, Some(nth)) = (self.frame.dead, op.info().label()) {
             self.labels.mark_used(label);

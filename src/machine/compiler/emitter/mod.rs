@@ -19,8 +19,8 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use crate::bytecode::{COMPARISON, Dialect, Parts, Program, Region, Spanned, TextPiece, inline_row, piece_part};
-use crate::compiler::tables::{Tables, index};
-use chunks::Frame;
+use crate::compiler::tables::{TablesBuilder, index};
+use chunks::ChunkState;
 use dropforge_base::diagnostics::Result;
 use dropforge_base::limits::Limit;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -38,10 +38,10 @@ pub struct Emitter<'f> {
     limit: usize,
     /// `true` to fold constants, fuse instructions and reuse unchanged results.
     optimise: bool,
-    tables: Tables,
+    tables: TablesBuilder,
     pending: Pending<'f>,
     labels: Labels,
-    frame: Frame,
+    frame: ChunkState,
     /// The position of the next instructions.
     place: Spanned,
     /// The word of the latest instruction, unless it is unreachable.
@@ -58,10 +58,10 @@ impl<'f> Emitter<'f> {
             fold,
             limit,
             optimise: true,
-            tables: Tables::new(dialect),
+            tables: TablesBuilder::new(dialect),
             pending: Pending::default(),
             labels: Labels::default(),
-            frame: Frame::default(),
+            frame: ChunkState::default(),
             place: Spanned::default(),
             last: None,
             memos: HashMap::new(),

@@ -45,7 +45,7 @@ pub trait Fold {
 
 /// Applies an operator to two integers. Division is left to the languages, because it differs, and so is zero times a
 /// negative number: zero may have a sign.
-pub(crate) fn fold_integers(op: BinaryOp, a: &Constant<'_>, b: &Constant<'_>) -> Option<Constant<'static>> {
+fn fold_integers(op: BinaryOp, a: &Constant<'_>, b: &Constant<'_>) -> Option<Constant<'static>> {
     let (Constant::Int(a), Constant::Int(b)) = (a, b) else { return None };
     if op == BinaryOp::Mul && (*a == 0 || *b == 0) && (*a < 0 || *b < 0) {
         return None;
@@ -215,7 +215,7 @@ impl<'f> Emitter<'f> {
     }
 
     #[inline(always)]
-    pub(super) fn flush_text(&mut self) {
+    fn flush_text(&mut self) {
         if self.pending.has_text() {
             self.emit_text();
         }
