@@ -121,7 +121,7 @@ impl<'v> Cx<'v> {
             return Ok(());
         }
         self.change(map, |changed| {
-            // The entries behind it move up.
+            // The entries after it move up.
             self.spend(changed.entries.len() as u64 / 8)?;
             changed.entries.shift_remove(key);
             Ok(())

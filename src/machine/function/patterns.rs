@@ -1,4 +1,4 @@
-//! Regular expressions: compiled once per session, charged once per render.
+//! Regular expressions, compiled once per session and charged once per render, and the caches that keep them.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -25,6 +25,35 @@ const REGEX_CACHE: usize = 256 << 10;
 
 /// Compiling a pattern costs about as many steps as searching this many bytes.
 const REGEX_COMPILATION: usize = 1 << 10;
+
+/// Compiled regular expressions and schemas, kept from render to render.
+#[derive(Debug, Default)]
+pub struct Caches {
+    pub(super) patterns: PatternCache,
+    pub(super) re2: Re2Cache,
+    pub(super) schemas: SchemaCache,
+}
+
+/// Compiled patterns. They are shared, not cloned: a clone starts with an empty automaton cache.
+type Patterns = hashbrown::HashMap<String, Arc<Regex>>;
+
+/// The patterns of a session.
+#[derive(Debug, Default)]
+pub struct PatternCache(pub(super) RefCell<Patterns>);
+
+/// The patterns of a session in RE2 syntax, in the order of their first use, one for each bit of a context. They are
+/// never replaced. Allocated with the first pattern.
+#[derive(Debug, Default)]
+pub struct Re2Cache(pub(super) OnceCell<Box<[OnceCell<Translated>]>>);
+
+/// Patterns that the current render has paid for. The cost of a render must not depend on earlier ones. Allocated with
+/// the first pattern.
+#[derive(Debug, Default)]
+pub(super) struct PaidPatterns(pub(super) OnceCell<Rc<RefCell<Patterns>>>);
+
+/// The schemas of a session, by their text.
+#[derive(Debug, Default)]
+pub struct SchemaCache(pub(super) RefCell<hashbrown::HashMap<String, Arc<Schemas>>>);
 
 impl Cx<'_> {
     /// Returns the compiled form of `pattern`. The engine is linear and has a size limit.
@@ -185,7 +214,7 @@ impl Pattern<'_> {
         self.translated().names.iter().map(Option::as_deref)
     }
 
-    /// Returns the steps of a search in so many bytes.
+    /// Returns the steps of a search in that many bytes.
     pub fn search_steps(&self, bytes: usize) -> u64 {
         self.translated().steps.saturating_mul(bytes as u64)
     }
@@ -264,35 +293,6 @@ fn group_reference(rest: &str) -> Option<(&str, &str)> {
     let (name, after) = inside.split_at(end);
     if name.is_empty() { None } else { after.strip_prefix(close).map(|after| (name, after)) }
 }
-
-/// Compiled regular expressions and schemas, kept from render to render.
-#[derive(Debug, Default)]
-pub struct Caches {
-    pub(super) patterns: PatternCache,
-    pub(super) re2: Re2Cache,
-    pub(super) schemas: SchemaCache,
-}
-
-/// Compiled patterns. They are shared, not cloned: a clone starts with an empty automaton cache.
-type Patterns = hashbrown::HashMap<String, Arc<Regex>>;
-
-/// The patterns of a session.
-#[derive(Debug, Default)]
-pub struct PatternCache(pub(super) RefCell<Patterns>);
-
-/// The patterns of a session in RE2 syntax, in the order of their first use: as many as a context has bits for. They are
-/// never replaced. Allocated with the first pattern.
-#[derive(Debug, Default)]
-pub struct Re2Cache(pub(super) OnceCell<Box<[OnceCell<Translated>]>>);
-
-/// Patterns that the current render has paid for. The cost of a render must not depend on earlier ones. Allocated with
-/// the first pattern.
-#[derive(Debug, Default)]
-pub(super) struct PaidPatterns(pub(super) OnceCell<Rc<RefCell<Patterns>>>);
-
-/// The schemas of a session, by their text.
-#[derive(Debug, Default)]
-pub struct SchemaCache(pub(super) RefCell<hashbrown::HashMap<String, Arc<Schemas>>>);
 
 #[cfg(test)]
 mod tests {

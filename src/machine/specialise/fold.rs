@@ -161,7 +161,7 @@ impl<'v> Specialiser<'v> {
         Some(Fixed { value, recipe })
     }
 
-    /// Returns the value of a path in a slot: `None` if it is not known, `Some(None)` if there is none.
+    /// Returns the value of a path in a slot: `None` if it is not known, `Some(None)` if it has no value.
     fn in_slot(&self, slot: u32, path: &Path<'v>, indexes: &[Value<'v>]) -> Option<Option<Traced<'v>>> {
         let fixed = self.state.slots.get((self.frame.base + slot) as usize)?.known.as_ref()?;
         if fixed.value.is_undefined() {

@@ -18,9 +18,9 @@ use dropforge_value::Value;
 pub(super) struct KnownNotes {
     /// Set in code that is given up if it does not compute all of its instructions.
     pub silent: Option<Silent>,
-    /// The word behind the last code of the residual that may record an error.
+    /// The word after the last code of the residual that may record an error.
     last: u32,
-    /// Slots with the number of errors recorded so far, each with the word behind the code that sets it.
+    /// Slots with the number of errors recorded so far, each with the word after the code that sets it.
     marks: HashMap<u32, u32>,
 }
 

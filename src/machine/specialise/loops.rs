@@ -11,6 +11,12 @@ use crate::bytecode::{ChunkInfo, Control, Instruction, OpInfo, Operand, Place, P
 /// Words that cost as much as the start of an iteration.
 const TURN: u32 = 4;
 
+/// Maximum nesting of inlined chunks.
+const DEPTH: usize = 24;
+
+/// Words that cost as much as calling a chunk, besides its own. The costs of code are rounded down to fours.
+const CALL: u32 = 8 * 4 - 3;
+
 impl<'v> Specialiser<'v> {
     /// Begins an unrolled loop. `None` if the loop stays.
     pub(super) fn unroll(&mut self, instruction: Instruction<'v>) -> Option<Outcome> {
@@ -71,7 +77,7 @@ impl<'v> Specialiser<'v> {
             && (!self.is_repeated() || self.may_grow() && self.has_one_end(instruction))
     }
 
-    /// Returns `true` if a loop ends only behind its last item.
+    /// Returns `true` if a loop ends only after its last item.
     fn has_one_end(&self, instruction: Instruction<'v>) -> bool {
         let (mut at, end) = (instruction.end(), instruction.operand(Operand::Label).unwrap_or(0));
         while at < end
@@ -139,7 +145,7 @@ impl<'v> Specialiser<'v> {
         Ok(())
     }
 
-    /// Ends the turn of a loop that stays. If its body has grown, it is copied as it is instead.
+    /// Ends the iteration of a loop that stays. If its body has grown, it is copied as it is instead.
     pub(super) fn keep_next(&mut self, instruction: Instruction<'v>, mut words: Vec<u32>, nth: usize) -> Outcome {
         self.before_jump();
         let Some(RunningLoop::Kept(kept)) = self.state.loops.pop() else { return Err(GivenUp) };
@@ -158,15 +164,7 @@ impl<'v> Specialiser<'v> {
         self.pc = instruction.end();
         Ok(())
     }
-}
 
-/// Maximum nesting of inlined chunks.
-const DEPTH: usize = 24;
-
-/// Words that cost as much as calling a chunk, besides its own. The costs of code are rounded down to fours.
-const CALL: u32 = 8 * 4 - 3;
-
-impl<'v> Specialiser<'v> {
     /// Inlines a chunk that the instruction at `at` calls. Its arguments are on the stack.
     pub fn inline(&mut self, callee: ChunkInfo, at: u32) -> Outcome {
         let base = self.frame.base + self.frame.chunk.slots;
@@ -241,8 +239,8 @@ impl<'v> Specialiser<'v> {
         })
     }
 
-    /// Returns `true` where code may grow that costs as much fuel in the original. The turns of a loop that stays cost
-    /// fuel by the length of its body, so code of it may grow only if each turn runs it.
+    /// Returns `true` where code may grow that costs as much fuel in the original. The iterations of a loop that stays cost
+    /// fuel by the length of its body, so code of it may grow only if each iteration runs it.
     pub fn may_grow(&self) -> bool {
         let mut kept = self.kept_loops();
         let Some(outer) = kept.next() else { return true };

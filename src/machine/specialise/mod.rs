@@ -16,7 +16,7 @@
 //! name whose value is known becomes a note with the value.
 //!
 //! A value that is known is not stored, pushed or written until code that stays needs it. Where branches meet, slots that
-//! one of them changes hold their values, so that code behind need not know which was taken.
+//! one of them changes hold their values, so that later code need not know which was taken.
 
 mod fold;
 mod guard;

@@ -115,7 +115,7 @@ pub(super) enum RunningLoop<'v> {
 /// A loop that stays.
 #[derive(Debug)]
 pub(super) struct KeptLoop<'v> {
-    /// The word of the original's `iter`, and the word behind the loop.
+    /// The word of the original's `iter`, and the word after the loop.
     pub at: u32,
     pub end: u32,
     /// The nesting of inlined chunks and of handlers around it.

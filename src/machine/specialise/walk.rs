@@ -33,7 +33,7 @@ pub(super) struct ChunkFrame<'v> {
     pub verbatim_to: u32,
     /// The places where jumps meet, by the words of the original.
     pub joins: BTreeMap<u32, Join<'v>>,
-    /// The word behind the last code that reads a slot, by slot.
+    /// The word after the last code that reads a slot, by slot.
     pub reads: Rc<[u32]>,
     /// Slots that branches set, each with the word where these branches have met.
     pub pins: Vec<(u32, Rc<[u32]>)>,
@@ -189,7 +189,7 @@ impl<'v> Specialiser<'v> {
         }
     }
 
-    /// Returns the first handler behind `skip` of those that begin at a word, with the number of those before and itself.
+    /// Returns the first handler after `skip` of those that begin at a word, with the number of those before and itself.
     fn handler_at(&self, at: u32, skip: usize) -> Option<(usize, Handler)> {
         let first = self.handlers.partition_point(|handler| handler.from < at);
         let handler = self.handlers.get(first + skip).filter(|handler| handler.from == at);
@@ -266,7 +266,7 @@ impl<'v> Specialiser<'v> {
         end
     }
 
-    /// Prepares for branches that meet behind `target`. Returns the slots that they set.
+    /// Prepares for branches that meet after `target`. Returns the slots that they set.
     pub fn part(&mut self, target: u32) -> Rc<[u32]> {
         let end = self.met(self.pc, target);
         let slots = self.set_in(self.pc, end);

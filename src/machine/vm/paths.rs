@@ -122,7 +122,7 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
         value
     }
 
-    /// Returns the cached index of a step's key in the shape `id`, [`ABSENT`] if the shape is known to lack it, behind the
+    /// Returns the cached index of a step's key in the shape `id`, [`ABSENT`] if the shape is known to lack it, after the
     /// id, which may be flagged.
     #[inline]
     fn cached(&self, id: u32, cache: u32) -> Option<(u32, u32)> {

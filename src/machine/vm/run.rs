@@ -1,4 +1,4 @@
-//! Runs: sessions, which repeat renders on one thread, one run of a program's first chunk, and the evaluation of chunks.
+//! Runs: sessions, which repeat renders on one thread, one run of a program's first chunk, and evaluation of chunks.
 
 use std::cell::Cell;
 use std::sync::Arc;

@@ -250,7 +250,7 @@ impl<'w> FactWalk<'w, '_> {
         }
     }
 
-    /// Drops the misses behind the first `mark`, which the program handles.
+    /// Drops the misses after the first `mark`, which the program handles.
     fn excuse(&mut self, mark: usize) {
         let excused = self.misses.split_off(mark.min(self.misses.len()));
         self.tested.extend(excused.iter().map(|miss| miss.path));

@@ -226,7 +226,7 @@ impl<'w, 't> FactWalk<'w, 't> {
         FactState { stack, slots, loops: a.loops, mass: a.mass.saturating_add(b.mass) }
     }
 
-    /// Continues behind each handler that begins at `at`, as if an error was absorbed.
+    /// Continues after each handler that begins at `at`, as if an error was absorbed.
     fn enter_absorbers(&mut self, at: u32, state: &mut FactState<'w>, pending: &mut BTreeMap<u32, FactState<'w>>) {
         let mut next = self.first_absorber(at);
         while let Some(handler) = self.absorbers.get(next).copied().filter(|handler| handler.from == at) {
@@ -247,7 +247,7 @@ impl<'w, 't> FactWalk<'w, 't> {
         self.absorber
     }
 
-    /// Continues behind the innermost handler if the instruction at `at` certainly failed. The misses behind the first
+    /// Continues after the innermost handler if the instruction at `at` certainly failed. The misses after the first
     /// `before` are absorbed.
     fn absorb(
         &mut self,

@@ -1,4 +1,4 @@
-//! The parts of an artifact's form: its head and versions, the names of templates, the known inputs, the layout of tables.
+//! The parts of an artifact's form: head and versions, names of templates, known inputs, layout of tables.
 
 use std::ops::Range;
 
@@ -171,7 +171,7 @@ fn parse_known(text: &str) -> Option<DataMap> {
 /// Writes known inputs.
 ///
 /// # Errors
-/// [`Code::InputType`] for a value that JSON does not have: an infinite number, or one that is none.
+/// [`Code::InputType`] for a value that JSON does not have: an infinite number, or NaN.
 pub(super) fn known_text(known: &DataMap) -> Result<String> {
     let text = serde_json::to_string(&Data::Map(known.clone())).unwrap_or_default();
     if parse_known(&text).as_ref() == Some(known) {

@@ -17,7 +17,7 @@
 //! | `templates` | array of maps | sorted by name: `name`, `dialect`, `escape`, `executable`, `digest`, `reaches` (sorted), `program`, `residual` (an array of none or one) |
 //! | `bytes` | bin | files that are no text, and the values that a language has of files, in MessagePack |
 //! | `text` | str | sources, files, and the names, constants and messages that are not part of them |
-//! | `words` | bin | the tables of all templates, the residual of each behind its program |
+//! | `words` | bin | the tables of all templates, the residual of each after its program |
 //!
 //! A program and a residual are maps: `caches`, `memos`, `lenient`, `mutable`, `sections` (the number of words of each table).
 //!

@@ -174,7 +174,7 @@ fn dialect(decoder: &mut Decoder<'_>) -> Result<Dialect> {
 }
 
 /// Returns the language that owns the files of an artifact, if it has any. `start` is the beginning of the artifact, which
-/// may be damaged behind its first [`HEAD`] bytes.
+/// may be damaged after its first [`HEAD`] bytes.
 ///
 /// ```
 /// use dropforge::bytecode::{Dialect, FileEntry, Files, encode_with_files, owner};

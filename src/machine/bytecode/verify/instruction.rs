@@ -170,7 +170,7 @@ impl CodeWalk<'_, '_> {
         self.check.require(rule, holds, what, at).map(|()| 0)
     }
 
-    /// Returns the words of a record, and those behind it.
+    /// Returns the words of a record, and those after it.
     #[inline(always)]
     fn record<'r>(&self, records: &Records<'r>, at: u32, (rule, what): Missing, here: usize) -> Result<&'r [u32]> {
         let record = records.at(at);

@@ -1,4 +1,5 @@
-//! Tables of fixed rows and tables of records. Each record table is walked once, to check its records and to note where they begin.
+//! Tables of fixed rows and tables of records. Each record table is walked once, to check its records and to note where
+//! they begin.
 
 use super::super::pool::string;
 use super::super::records::{
@@ -176,7 +177,7 @@ impl<'t> Records<'t> {
         }
     }
 
-    /// Returns the words of the record that begins at an offset, and those behind it.
+    /// Returns the words of the record that begins at an offset, and those after it.
     #[inline(always)]
     pub fn at(&self, at: u32) -> Option<&'t [u32]> {
         let begins = self.starts.get(at as usize / 64).is_some_and(|bits| bits >> (at % 64) & 1 != 0);

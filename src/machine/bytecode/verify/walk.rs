@@ -1,6 +1,6 @@
 //! The walk through the code: every instruction once, in word order.
 //!
-//! The first jump to a place records the state there, and every other path must agree. Only a loop's next turn jumps
+//! The first jump to a place records the state there, and every other path must agree. Only a loop's next iteration jumps
 //! back, to the start of its body, whose state is known, so one pass is enough.
 
 use super::super::operands::Operand;

@@ -157,9 +157,7 @@ impl Emitter<'_> {
     pub fn load_slot(&mut self, slot: u32) {
         self.load(&PathSpec { name: "", roots: &[RootSpec::Slot(slot)], segments: &[] });
     }
-}
 
-impl Emitter<'_> {
     /// Emits an instruction whose operands are plain numbers.
     pub fn op(&mut self, op: Op, operands: &[u32]) {
         self.emit(op, operands);
@@ -235,9 +233,7 @@ impl Emitter<'_> {
             _ => parts.sites.get(at as usize + 1).copied().unwrap_or(0),
         })
     }
-}
 
-impl Emitter<'_> {
     /// Gives a declared chunk a name by which it can be called. A chunk may have several names. The last of several chunks
     /// with one name keeps it. The first chunk cannot be called.
     pub fn name_chunk(&mut self, name: &str, chunk: u32) {

@@ -193,22 +193,7 @@ impl Emitter<'_> {
             }
         }
     }
-}
 
-/// An open loop.
-#[derive(Debug, Clone, Copy)]
-pub struct LoopMark {
-    slot: u32,
-    body: Label,
-    turn: Label,
-    end: Label,
-}
-
-/// An open protected expression: its handler, if it is reachable.
-#[derive(Debug, Clone, Copy)]
-pub struct ProtectMark(Option<usize>);
-
-impl Emitter<'_> {
     /// Opens a loop over the top value with `names` (1 or 2) slots starting at `slot`. Continues at `empty` if there
     /// are no items.
     pub fn begin_loop(&mut self, names: u32, slot: u32, empty: Label) -> LoopMark {
@@ -315,3 +300,16 @@ impl Emitter<'_> {
         self.height_now()
     }
 }
+
+/// An open loop.
+#[derive(Debug, Clone, Copy)]
+pub struct LoopMark {
+    slot: u32,
+    body: Label,
+    turn: Label,
+    end: Label,
+}
+
+/// An open protected expression: its handler, if it is reachable.
+#[derive(Debug, Clone, Copy)]
+pub struct ProtectMark(Option<usize>);

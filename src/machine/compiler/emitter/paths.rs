@@ -1,4 +1,4 @@
-//! Paths, maps, scopes and failures: their descriptions by a language, and the instructions that refer to their records.
+//! Paths, maps, scopes and failures: their descriptions by a language, and instructions that refer to their records.
 
 use smallvec::SmallVec;
 
