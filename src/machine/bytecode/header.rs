@@ -70,7 +70,7 @@ impl Dialect {
     }
 
     /// Returns `true` if a render surely fails at a path of this name whose value is missing. `left` is the number of
-    /// steps behind the missing one, and `in_map` tells if a map lacks it.
+    /// steps after the missing one, and `in_map` tells if a map lacks it.
     pub fn fails_without(self, path: &str, left: usize, in_map: bool) -> bool {
         match (self, path.as_bytes().first()) {
             (Dialect::Helm, Some(b'!')) => true,

@@ -8,15 +8,12 @@ pub mod analysis;
 mod artifact;
 mod code;
 mod columns;
-mod constants;
 mod disasm;
 mod header;
 mod isa;
 mod operands;
-mod operators;
 mod places;
 mod pool;
-mod positions;
 mod program;
 mod records;
 mod rows;
@@ -24,29 +21,22 @@ mod sections;
 pub(crate) mod verify;
 
 pub use artifact::{
-    ARTIFACT_FORMAT, Bundle, BundleEntry, Bytes, HEAD, ResourceFile, Resources, StoredValue, fingerprint, is_artifact,
-    owner,
+    ARTIFACT_FORMAT, Bundle, BundleEntry, Bytes, Entry, FileEntry, Files, HEAD, ResourceFile, Resources, StoredValue,
+    encode, encode_specialised, encode_with_files, fingerprint, is_artifact, owner,
 };
-pub use artifact::{Entry, FileEntry, Files, encode, encode_specialised, encode_with_files};
-pub use code::CodeView;
-pub use code::Instruction;
+pub use code::{CodeView, Instruction};
 pub use disasm::{disassemble, disassemble_with_lines, instruction_text};
-pub use header::Dialect;
-pub use header::Dialects;
+pub use header::{Dialect, Dialects};
 pub use isa::{Control, ISA, Jumps, Op, OpInfo, Pops, Probe, Provenance, isa_table};
-pub use operands::{Claim, Delivery, EscapeMode, Literal, LoopField, Operand, Role, Test};
-pub use operators::BinaryOp;
+pub use operands::{BinaryOp, Claim, Delivery, EscapeMode, Literal, LoopField, Operand, Role, Test};
 pub use places::{Fails, Place, Places};
-pub(crate) use positions::{COMPARISON, piece_part};
-pub use positions::{PieceKind, TextPiece};
 pub use program::Program;
-pub(crate) use records::CallSite;
-pub use records::QUICK;
-pub use records::{Failure, Gate, Path, Root, Scope, Segment};
-pub(crate) use records::{QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, looping};
-pub(crate) use records::{pack_path, pack_place, pack_root, pack_segment};
-pub use rows::Handler;
-pub use rows::{ChunkInfo, Import, ImportKind, Number, Region, Signature, Spanned};
-pub(crate) use rows::{inline_row, span_row};
+pub(crate) use records::{
+    CallSite, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, looping, pack_path, pack_place, pack_root,
+    pack_segment,
+};
+pub use records::{Failure, Gate, Path, QUICK, Root, Scope, Segment};
+pub(crate) use rows::{COMPARISON, inline_row, piece_part, span_row};
+pub use rows::{ChunkInfo, Handler, Import, ImportKind, Number, PieceKind, Region, Signature, Spanned, TextPiece};
 pub use sections::Parts;
 pub(crate) use sections::{POOL_SLACK, StringRow};

@@ -7,9 +7,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::constants::Constants;
 use super::header::Dialect;
-use super::pool::{Pool, string};
+use super::pool::{Constants, Pool, string};
 use super::records::{FAILURE_HEAD, Failure};
 use super::rows::{ChunkInfo, Handler, HandlerRow, Import, ImportKind, Signature};
 use super::sections::{Layout, NameRow, Parts, Properties, Row, Section, Tables};

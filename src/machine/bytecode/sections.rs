@@ -9,11 +9,11 @@ use super::rows::{ChunkRow, DetailRow, HandlerRow, InlineRow, NumberRow, RegionR
 pub(crate) type StringRow = [u32; 2];
 
 /// An import: kind, string id of the name, signature.
-pub(crate) type ImportRow = [u32; 3];
+type ImportRow = [u32; 3];
 
 /// A source: string id of its name, and its text as a range of the pool. The sources of a freshly compiled program are
 /// outside the pool, and their ranges start at 0.
-pub(crate) type SourceRow = [u32; 3];
+type SourceRow = [u32; 3];
 
 /// A chunk with a name by which it can be called: string id of the name, index of the chunk.
 pub(crate) type NameRow = [u32; 2];

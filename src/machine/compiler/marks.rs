@@ -68,7 +68,7 @@ pub struct Mark {
     pub file: Option<String>,
     /// The input that the name leads to.
     pub input: Option<Vec<Key>>,
-    /// The steps behind the name with their places.
+    /// The steps after the name with their places.
     pub steps: Vec<(Key, Span)>,
     /// The parameters of a macro as written.
     pub signature: String,

@@ -16,7 +16,7 @@ const NONE: u32 = u32::MAX;
 
 /// The tables of one program.
 #[derive(Debug)]
-pub(super) struct Tables {
+pub(super) struct TablesBuilder {
     pub parts: Parts,
     sources: Vec<Arc<Source>>,
     hasher: DefaultHashBuilder,
@@ -68,7 +68,7 @@ fn of_string(ids: &mut Vec<u32>, string: u32) -> &mut u32 {
     &mut ids[at]
 }
 
-impl Tables {
+impl TablesBuilder {
     pub fn new(dialect: Dialect) -> Self {
         let mut tables = Self {
             parts: Parts::new(dialect),

@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::time::Instant;
 
-use super::caches::Caches;
-use super::capabilities::Capabilities;
+use super::errors::{Note, Noted, Notes, Subject};
+use super::files::Capabilities;
 use super::mutation::Mutations;
-use super::notes::{Note, Noted, Notes, Subject};
+use super::patterns::Caches;
 use dropforge_base::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use dropforge_base::limits::{Deadline, Limit, Limits};
 use dropforge_value::{Arena, BadKey, Data, Entries, Extended, Inputs, Map, Shape, Value, equal};
@@ -44,7 +44,7 @@ pub struct Cx<'v> {
     pub(super) limits: &'v Limits,
     capabilities: Capabilities<'v>,
     pub(super) caches: &'v Caches,
-    pub(super) patterns: super::caches::PaidPatterns,
+    pub(super) patterns: super::patterns::PaidPatterns,
     /// The patterns in RE2 syntax that the run has paid for: a bit for each in the session's cache.
     pub(super) paid: Cell<u64>,
     /// Steps until the next look at the clock; all remaining ones without a time limit.

@@ -1,13 +1,14 @@
-//! Functions as a program calls them.
+//! Functions as a program calls them, and templates that are made at render time.
 
 use std::ops::Deref;
 
 use super::assigned::Assigned;
 use super::body::{Body, NativeBody, TextBody};
-use super::maker::MakerBody;
 use super::registry::{Function, Registry};
 use super::spec::{Builtin, Params, Type};
-use crate::bytecode::Gate;
+use crate::bytecode::{Gate, Program};
+use dropforge_base::diagnostics::Result;
+use dropforge_base::limits::Limits;
 use dropforge_value::Value;
 
 /// The functions of a program, in the order of its imports.
@@ -106,6 +107,61 @@ impl Deref for Link {
     fn deref(&self) -> &Builtin {
         &self.function
     }
+}
+
+// A language that has them declares one function with the body [`Body::Maker`](super::Body::Maker), which compiles the
+// text of such a template. The machine calls it once for each text, runs the program in frames of its own, and keeps the
+// program for later renders of the session.
+
+/// A body that compiles a text. The text may come from inputs, so its syntax errors are errors of the render.
+///
+/// In a build without the compiler it returns [`Making::AsItIs`] for texts without syntax of the language, and otherwise
+/// an error that names the feature.
+pub type MakerBody = fn(&Request<'_>) -> Result<Making>;
+
+/// A text to compile.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'q> {
+    /// The text.
+    pub text: &'q str,
+    /// The functions that the program which makes the template is linked with. The made program is linked with them, too.
+    pub registry: &'q Registry,
+    /// The limits of the render.
+    pub limits: &'q Limits,
+    /// The programs whose named chunks the template sees, the nearest first. Names of its own come before all of them.
+    pub visible: &'q [&'q Program],
+}
+
+impl Request<'_> {
+    /// Returns `true` if the template sees a chunk of this name.
+    pub fn sees(&self, name: &str) -> bool {
+        self.visible.iter().any(|program| program.named_chunk(name).is_some())
+    }
+
+    /// Returns the names of chunks that the template sees.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.visible.iter().flat_map(|program| program.named_chunks()).map(|(name, _)| name)
+    }
+}
+
+/// The result of compiling a text.
+#[derive(Debug, Clone)]
+pub enum Making {
+    /// The text has no syntax of the language: it is the output.
+    AsItIs,
+    /// A program. It may have inputs of its own, read from those of the render.
+    Made(Made),
+}
+
+/// A program that was made at render time.
+#[derive(Debug, Clone)]
+pub struct Made {
+    /// The program.
+    pub program: Program,
+    /// Its imports, linked.
+    pub linked: Linked,
+    /// The chunk to run. Its parameters are the arguments of the call.
+    pub chunk: u32,
 }
 
 #[cfg(test)]

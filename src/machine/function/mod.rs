@@ -35,64 +35,47 @@
 
 mod assigned;
 mod body;
-mod caches;
-mod capabilities;
 mod context;
 mod errors;
 mod files;
 mod gate;
-mod host;
-mod json;
 mod linked;
-mod maker;
 mod mutation;
-mod notes;
 #[doc(hidden)]
 pub mod overloads;
 mod patterns;
-mod positional;
 mod registry;
-mod schemas;
 mod spec;
-mod typed;
-mod written;
+mod text;
 
 #[doc(hidden)]
 pub use assigned::{Assigned, Target};
 #[doc(hidden)]
-pub use body::{Body, ClosureBody, NativeBody, PositionalBody, TemplateBody, TextBody};
-#[doc(hidden)]
-pub use caches::Caches;
-pub use capabilities::Capabilities;
+pub use body::{
+    Body, ClosureBody, FromArgument, IntoValue, NativeBody, PositionalBody, TemplateBody, TextBody, TypedBody,
+};
+pub use body::{HostArgs, HostError, IntoHostResult};
 #[doc(hidden)]
 pub use context::{Budgets, Cx};
 #[doc(hidden)]
-pub use errors::{Fault, Outcome, PathStep, Wrong, fitting};
-pub use files::is_file;
-pub use files::{FileError, Files};
+pub use errors::{Fault, Note, Noted, Notes, Outcome, PathStep, Subject, Wrong, fitting};
+pub use files::{Capabilities, FileError, Files, is_file};
 #[doc(hidden)]
-pub use gate::{check_in_order, with_arranged};
+pub use gate::{Admits, Positional, PositionalParam, ResultType, check_in_order, with_arranged};
 pub use gate::{excerpt, excerpt_in};
-pub use host::{HostArgs, HostError, IntoHostResult};
 pub use linked::Direct;
 #[doc(hidden)]
-pub use linked::{Link, Linked};
-#[doc(hidden)]
-pub use maker::{Made, MakerBody, Making, Request};
-#[doc(hidden)]
-pub use notes::{Note, Noted, Notes, Subject};
+pub use linked::{Link, Linked, Made, MakerBody, Making, Request};
 #[doc(hidden)]
 pub use overloads::{Overload, Ty};
-pub use patterns::{Pattern, Refusal};
 #[doc(hidden)]
-pub use positional::{Admits, Positional, PositionalParam, ResultType};
+pub use patterns::Caches;
+pub use patterns::{Pattern, Refusal};
 #[doc(hidden)]
 pub use registry::{Function, Registry};
 #[doc(hidden)]
 pub use spec::{Builtin, Default, Example, Kind, Looks, Param, Params, Type};
-#[doc(hidden)]
-pub use typed::{FromArgument, IntoValue, TypedBody};
-pub use written::{Written, grown, written};
+pub use text::{Written, grown, written};
 
 #[cfg(doc)]
 use dropforge_value::Value;

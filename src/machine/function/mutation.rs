@@ -121,7 +121,7 @@ impl<'v> Cx<'v> {
             return Ok(());
         }
         self.change(map, |changed| {
-            // The entries behind it move up.
+            // The entries after it move up.
             self.spend(changed.entries.len() as u64 / 8)?;
             changed.entries.shift_remove(key);
             Ok(())
@@ -234,7 +234,7 @@ fn no_map(value: Value<'_>) -> Box<Diagnostic> {
 }
 
 /// A container whose elements are being settled.
-struct Open<'v> {
+struct Unsettled<'v> {
     /// The container itself.
     of: Value<'v>,
     /// Its current elements.
@@ -248,7 +248,7 @@ struct Open<'v> {
 /// The settling of one value. Containers nest in a list of their own, not on the host's stack.
 struct Settling<'c, 'v> {
     cx: &'c Cx<'v>,
-    open: Vec<Open<'v>>,
+    open: Vec<Unsettled<'v>>,
 }
 
 impl<'c, 'v> Settling<'c, 'v> {
@@ -308,14 +308,16 @@ impl<'c, 'v> Settling<'c, 'v> {
         if self.open.len() >= self.cx.limits().value_depth {
             return Err(self.cx.too_deep());
         }
-        self.cx.charge(size_of::<Open<'_>>() + size_of_val(items))?;
-        self.open.push(Open { of: value, items, settled: Vec::with_capacity(items.len()), differs });
+        self.cx.charge(size_of::<Unsettled<'_>>() + size_of_val(items))?;
+        self.open.push(Unsettled { of: value, items, settled: Vec::with_capacity(items.len()), differs });
         Ok(true)
     }
 
     /// Closes the innermost container. Returns its value, and `true` if it differs from the container.
     fn end(&mut self) -> Result<(Value<'v>, bool)> {
-        let Some(Open { of, settled, differs, .. }) = self.open.pop() else { return Ok((Value::Undefined, false)) };
+        let Some(Unsettled { of, settled, differs, .. }) = self.open.pop() else {
+            return Ok((Value::Undefined, false));
+        };
         if !differs {
             return Ok((of, false));
         }

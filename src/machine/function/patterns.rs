@@ -1,6 +1,6 @@
-//! Regular expressions: compiled once per session, charged once per render.
+//! Regular expressions, compiled once per session and charged once per render, and the caches that keep them.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limit;
 use dropforge_base::stdlib::re2::{Refused, parsed};
 use dropforge_base::stdlib::regex_cost::{search_steps, steps_per_byte};
+use dropforge_schema::Schemas;
 
 /// Maximum number of cached patterns.
 const REGEXES: usize = 64;
@@ -24,6 +25,35 @@ const REGEX_CACHE: usize = 256 << 10;
 
 /// Compiling a pattern costs about as many steps as searching this many bytes.
 const REGEX_COMPILATION: usize = 1 << 10;
+
+/// Compiled regular expressions and schemas, kept from render to render.
+#[derive(Debug, Default)]
+pub struct Caches {
+    pub(super) patterns: PatternCache,
+    pub(super) re2: Re2Cache,
+    pub(super) schemas: SchemaCache,
+}
+
+/// Compiled patterns. They are shared, not cloned: a clone starts with an empty automaton cache.
+type Patterns = hashbrown::HashMap<String, Arc<Regex>>;
+
+/// The patterns of a session.
+#[derive(Debug, Default)]
+pub struct PatternCache(pub(super) RefCell<Patterns>);
+
+/// The patterns of a session in RE2 syntax, in the order of their first use, one for each bit of a context. They are
+/// never replaced. Allocated with the first pattern.
+#[derive(Debug, Default)]
+pub struct Re2Cache(pub(super) OnceCell<Box<[OnceCell<Translated>]>>);
+
+/// Patterns that the current render has paid for. The cost of a render must not depend on earlier ones. Allocated with
+/// the first pattern.
+#[derive(Debug, Default)]
+pub(super) struct PaidPatterns(pub(super) OnceCell<Rc<RefCell<Patterns>>>);
+
+/// The schemas of a session, by their text.
+#[derive(Debug, Default)]
+pub struct SchemaCache(pub(super) RefCell<hashbrown::HashMap<String, Arc<Schemas>>>);
 
 impl Cx<'_> {
     /// Returns the compiled form of `pattern`. The engine is linear and has a size limit.
@@ -95,15 +125,15 @@ impl Cx<'_> {
                 self.pay_for_compilation(&found.text)?;
                 self.paid.set(self.paid.get() | 1 << at);
             }
-            return Ok(Pattern(Known::Kept(found)));
+            return Ok(Pattern(CachedPattern::Kept(found)));
         }
         let made = self.translated(pattern, refused)?;
         match known.iter().enumerate().find(|(_, free)| free.get().is_none()) {
             Some((at, free)) => {
                 self.paid.set(self.paid.get() | 1 << at);
-                Ok(Pattern(Known::Kept(free.get_or_init(|| made))))
+                Ok(Pattern(CachedPattern::Kept(free.get_or_init(|| made))))
             }
-            None => Ok(Pattern(Known::Own(Box::new(made)))),
+            None => Ok(Pattern(CachedPattern::Own(Box::new(made)))),
         }
     }
 
@@ -154,14 +184,14 @@ impl Translated {
 
 /// A pattern of the session's cache, or one that did not fit.
 #[derive(Debug)]
-enum Known<'c> {
+enum CachedPattern<'c> {
     Kept(&'c Translated),
     Own(Box<Translated>),
 }
 
 /// A compiled pattern in RE2 syntax. It dereferences to the regular expression.
 #[derive(Debug)]
-pub struct Pattern<'c>(Known<'c>);
+pub struct Pattern<'c>(CachedPattern<'c>);
 
 impl std::ops::Deref for Pattern<'_> {
     type Target = Regex;
@@ -174,8 +204,8 @@ impl std::ops::Deref for Pattern<'_> {
 impl Pattern<'_> {
     fn translated(&self) -> &Translated {
         match &self.0 {
-            Known::Kept(kept) => kept,
-            Known::Own(own) => own,
+            CachedPattern::Kept(kept) => kept,
+            CachedPattern::Own(own) => own,
         }
     }
 
@@ -184,7 +214,7 @@ impl Pattern<'_> {
         self.translated().names.iter().map(Option::as_deref)
     }
 
-    /// Returns the steps of a search in so many bytes.
+    /// Returns the steps of a search in that many bytes.
     pub fn search_steps(&self, bytes: usize) -> u64 {
         self.translated().steps.saturating_mul(bytes as u64)
     }

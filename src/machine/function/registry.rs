@@ -7,12 +7,11 @@ use std::sync::{Arc, OnceLock};
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 
-use super::body::Body;
+use super::body::{Body, HostArgs, IntoHostResult};
 use super::context::Cx;
 use super::errors::Outcome;
-use super::host::{HostArgs, IntoHostResult};
+use super::gate::Positional;
 use super::linked::{Link, Linked};
-use super::positional::Positional;
 use super::spec::{Builtin, Params};
 use crate::bytecode::{Import, ImportKind, Signature};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result};
@@ -21,13 +20,13 @@ use dropforge_value::Value;
 /// A function of a registry: a row of a table, or one of its own. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Function {
-    kept: Kept,
+    kept: Definition,
     /// The fingerprint of its parameters, once it was asked for.
     signature: OnceLock<Signature>,
 }
 
 #[derive(Debug, Clone)]
-enum Kept {
+enum Definition {
     /// A row of a table.
     Row(&'static Builtin),
     /// A function that was registered or joined.
@@ -36,16 +35,16 @@ enum Kept {
 
 impl Function {
     fn row(builtin: &'static Builtin) -> Self {
-        Self { kept: Kept::Row(builtin), signature: OnceLock::new() }
+        Self { kept: Definition::Row(builtin), signature: OnceLock::new() }
     }
 
     pub(super) fn own(builtin: Builtin) -> Self {
-        Self { kept: Kept::Own(Arc::new(builtin)), signature: OnceLock::new() }
+        Self { kept: Definition::Own(Arc::new(builtin)), signature: OnceLock::new() }
     }
 
     /// Returns `true` for a row of a table, and `false` for a function that was registered or joined.
     pub fn is_row(&self) -> bool {
-        matches!(self.kept, Kept::Row(_))
+        matches!(self.kept, Definition::Row(_))
     }
 
     /// Returns [`Builtin::signature`], which is computed once.
@@ -60,8 +59,8 @@ impl Deref for Function {
     #[inline(always)]
     fn deref(&self) -> &Builtin {
         match &self.kept {
-            Kept::Row(builtin) => builtin,
-            Kept::Own(builtin) => builtin,
+            Definition::Row(builtin) => builtin,
+            Definition::Own(builtin) => builtin,
         }
     }
 }

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use super::assigned::Assigned;
 use super::body::{Body, TemplateBody};
-use super::capabilities::Capabilities;
-use super::maker::MakerBody;
+use super::files::Capabilities;
+use super::gate::Positional;
+use super::linked::MakerBody;
 use super::overloads::{Overload, joined};
-use super::positional::Positional;
 use crate::bytecode::{ImportKind, Place, Signature};
 use dropforge_value::{Text, Value};
 

@@ -3,8 +3,8 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::Known;
-use super::state::{Alias, Entry, Fixed, Instr, Item, Items as Unrolled, Recipe, Running, Step};
-use super::walk::Walk;
+use super::state::{Alias, Fixed, Instr, Item, Items as Unrolled, Recipe, RunningLoop, StackEntry, ValueStep};
+use super::walk::Specialiser;
 use crate::bytecode::{BinaryOp, EscapeMode, ImportKind, LoopField, Path, Root, Segment};
 use crate::function::{Body, Builtin};
 use crate::vm::{Items, Output, call_builtin};
@@ -15,7 +15,7 @@ use dropforge_value::{Map, Value};
 const ITEMS: usize = 10_000;
 
 /// The value of a path.
-pub(super) enum Found<'v> {
+pub(super) enum PathValue<'v> {
     /// A value, and the code that pushes it.
     Value(Fixed<'v>),
     /// There is none.
@@ -25,9 +25,9 @@ pub(super) enum Found<'v> {
 }
 
 /// A known value and its place in an input, if it is a part of one.
-type Traced<'v> = (Value<'v>, Option<(u32, Vec<Step>)>);
+type Traced<'v> = (Value<'v>, Option<(u32, Vec<ValueStep>)>);
 
-impl<'v> Walk<'v> {
+impl<'v> Specialiser<'v> {
     /// Returns a result unless it is an error or an error was recorded.
     pub(super) fn quiet<R>(&self, result: Result<R>) -> Option<R> {
         if self.cx.notes().count() > 0 {
@@ -108,7 +108,8 @@ impl<'v> Walk<'v> {
     /// Returns the top `count` values if all of them are known.
     pub(super) fn known_top(&self, count: u32) -> Option<Vec<Fixed<'v>>> {
         let from = self.state.stack.len().checked_sub(count as usize)?;
-        let known = |entry: &Entry<'v>| if let Entry::Known(fixed) = entry { Some(fixed.clone()) } else { None };
+        let known =
+            |entry: &StackEntry<'v>| if let StackEntry::Known(fixed) = entry { Some(fixed.clone()) } else { None };
         self.state.stack.get(from..)?.iter().map(known).collect()
     }
 
@@ -120,9 +121,9 @@ impl<'v> Walk<'v> {
     }
 
     /// Finds the value of a path, with the known computed indexes on the stack.
-    pub(super) fn find(&mut self, path: &Path<'v>) -> Found<'v> {
+    pub(super) fn find(&mut self, path: &Path<'v>) -> PathValue<'v> {
         let indexes = self.known_values(path.indexes, false).filter(|_| !self.is_verbatim());
-        let Some(indexes) = indexes else { return Found::Open };
+        let Some(indexes) = indexes else { return PathValue::Open };
         for root in path.roots() {
             let found = match root {
                 Root::Slot(slot) => self.in_slot(slot, path, &indexes),
@@ -134,12 +135,12 @@ impl<'v> Walk<'v> {
                 Root::Callers(_) => None,
             };
             match found {
-                None => return Found::Open,
+                None => return PathValue::Open,
                 Some(None) => {}
-                Some(Some(found)) => return self.fixed(found, root, path).map_or(Found::Open, Found::Value),
+                Some(Some(found)) => return self.fixed(found, root, path).map_or(PathValue::Open, PathValue::Value),
             }
         }
-        Found::Missing
+        PathValue::Missing
     }
 
     /// Adds the code that pushes a value that was found at one of the roots of a path.
@@ -160,7 +161,7 @@ impl<'v> Walk<'v> {
         Some(Fixed { value, recipe })
     }
 
-    /// Returns the value of a path in a slot: `None` if it is not known, `Some(None)` if there is none.
+    /// Returns the value of a path in a slot: `None` if it is not known, `Some(None)` if it has no value.
     fn in_slot(&self, slot: u32, path: &Path<'v>, indexes: &[Value<'v>]) -> Option<Option<Traced<'v>>> {
         let fixed = self.state.slots.get((self.frame.base + slot) as usize)?.known.as_ref()?;
         if fixed.value.is_undefined() {
@@ -188,7 +189,7 @@ impl<'v> Walk<'v> {
                 }
                 Known::Fields(_) | Known::Entries(_) => {
                     let Some((Segment::Attr(name), _)) = segments.next() else { return None };
-                    steps.push(Step::Attr(name));
+                    steps.push(ValueStep::Attr(name));
                     known = known.field(self.code.str(name));
                 }
                 // A key that a map lacks is the language's to judge.
@@ -199,7 +200,7 @@ impl<'v> Walk<'v> {
 
     fn loop_field(&self, level: u32, field: LoopField) -> Option<Value<'v>> {
         let at = self.state.loops.len().checked_sub(level as usize + 1)?;
-        let Running::Unrolled(items, begun, _) = self.state.loops.get(at)? else { return None };
+        let RunningLoop::Unrolled(items, begun, _) = self.state.loops.get(at)? else { return None };
         Some(match field {
             LoopField::Index => Value::uint(*begun as u64),
             LoopField::Index0 => Value::uint(begun.saturating_sub(1) as u64),
@@ -219,7 +220,7 @@ impl<'v> Walk<'v> {
         for (segment, _) in path.segments().skip(from) {
             let (next, step) = match (segment, value) {
                 (Segment::Attr(name), Value::Map(map)) if map.get(self.code.str(name)).is_some() => {
-                    (map.get(self.code.str(name)), Some(Step::Attr(name)))
+                    (map.get(self.code.str(name)), Some(ValueStep::Attr(name)))
                 }
                 (Segment::Attr(name), _) => {
                     (self.quiet(Ok(self.rules.attr(&self.cx, value, self.code.str(name))))?, None)
@@ -240,9 +241,9 @@ impl<'v> Walk<'v> {
     }
 
     /// Returns the step to an item of a list.
-    fn index_step(&self, value: Value<'v>, index: Value<'v>) -> Option<Step> {
+    fn index_step(&self, value: Value<'v>, index: Value<'v>) -> Option<ValueStep> {
         match (value, index) {
-            (Value::List(_), Value::Int(n @ 0..0x7F_FFFF)) => u32::try_from(n).ok().map(Step::Index),
+            (Value::List(_), Value::Int(n @ 0..0x7F_FFFF)) => u32::try_from(n).ok().map(ValueStep::Index),
             _ => None,
         }
     }
@@ -251,7 +252,7 @@ impl<'v> Walk<'v> {
     pub(super) fn items(&mut self, over: &Fixed<'v>, names: u32) -> Option<Unrolled<'v>> {
         let items = self.quiet(self.rules.iterate(&self.cx, over.value, names))?;
         let item = |walk: &mut Self, nth: usize, value: Value<'v>| {
-            let step = Step::Index(u32::try_from(nth).ok()?);
+            let step = ValueStep::Index(u32::try_from(nth).ok()?);
             let same = matches!(over.value, Value::List(_)).then_some(step);
             walk.part_of(over, value, same)
         };
@@ -286,7 +287,7 @@ impl<'v> Walk<'v> {
         (key, value): (&'v dropforge_value::Text<'v>, Value<'v>),
     ) -> Option<SmallVec<[Item<'v>; 2]>> {
         let own = matches!(over.value, Value::Map(one) if std::ptr::eq(one, map));
-        let step = own.then(|| Step::Attr(self.out.string(key.as_str())));
+        let step = own.then(|| ValueStep::Attr(self.out.string(key.as_str())));
         let key = self.constant(Value::Str(key), self.pc)?;
         Some(smallvec![Item::Known(key), Item::Known(self.part_of(over, value, step)?)])
     }
@@ -300,7 +301,7 @@ impl<'v> Walk<'v> {
         let (mut known, mut steps) = (self.known.field(self.code.str(name)), Vec::new());
         for (segment, _) in path.segments() {
             let Segment::Attr(name) = segment else { return None };
-            steps.push(Step::Attr(name));
+            steps.push(ValueStep::Attr(name));
             known = known.field(self.code.str(name));
         }
         let Known::Entries(entries) = known else { return None };
@@ -323,11 +324,11 @@ impl<'v> Walk<'v> {
 
     fn open_entry(
         &mut self,
-        (global, steps): (u32, &[Step]),
+        (global, steps): (u32, &[ValueStep]),
         (key, known): &(&'v str, Known<'v>),
     ) -> Option<SmallVec<[Item<'v>; 2]>> {
         let name = self.quiet(self.cx.text(key))?;
-        let steps = steps.iter().copied().chain([Step::Attr(self.out.string(key))]).collect();
+        let steps = steps.iter().copied().chain([ValueStep::Attr(self.out.string(key))]).collect();
         let item = match known {
             Known::Text => Item::Open(Alias { global, steps }),
             Known::Value(value) => Item::Known(match self.constant(*value, self.pc) {
@@ -340,7 +341,7 @@ impl<'v> Walk<'v> {
     }
 
     /// Returns a part of a known value.
-    fn part_of(&mut self, whole: &Fixed<'v>, value: Value<'v>, step: Option<Step>) -> Option<Fixed<'v>> {
+    fn part_of(&mut self, whole: &Fixed<'v>, value: Value<'v>, step: Option<ValueStep>) -> Option<Fixed<'v>> {
         if let Some(fixed) = self.constant(value, self.pc) {
             return Some(fixed);
         }

@@ -16,18 +16,12 @@
 //! name whose value is known becomes a note with the value.
 //!
 //! A value that is known is not stored, pushed or written until code that stays needs it. Where branches meet, slots that
-//! one of them changes hold their values, so that code behind need not know which was taken.
+//! one of them changes hold their values, so that later code need not know which was taken.
 
-mod emit;
 mod fold;
 mod guard;
 mod handlers;
-mod inline;
-mod kept;
-mod known;
 mod loops;
-mod reads;
-mod regions;
 mod residual;
 mod slots;
 mod state;
@@ -35,13 +29,12 @@ mod steps;
 mod walk;
 
 pub use guard::{Admission, Given, Guard};
-pub use known::Known;
 
 use crate::bytecode::{Control, OpInfo, Place, Program};
 use crate::function::{Caches, Capabilities, Cx, Linked};
 use crate::vm::Semantics;
 use dropforge_base::limits::Limits;
-use dropforge_value::{Arena, Inputs, Value};
+use dropforge_value::{Arena, Inputs, Map, Value};
 
 /// Steps that specialising a program may take.
 const FUEL: u64 = 50_000_000;
@@ -74,7 +67,7 @@ pub fn specialise(
     let (arena, caches) = (Arena::new(), Caches::default());
     let none = Inputs::new(Value::Null);
     let cx = Cx::new(&arena, none, &budgets, Capabilities::NONE, &caches).with_lenient(program.start().lenient);
-    walk::Walk::new(rules, program, linked, known, cx).residual()
+    walk::Specialiser::new(rules, program, linked, known, cx).residual()
 }
 
 /// Returns `true` if code of the program is metered, because a residual would cost less, or makes templates, which may call
@@ -83,4 +76,46 @@ fn is_beyond(program: &Program) -> bool {
     let code = program.code();
     let is_beyond = |info: &OpInfo| info.writes.contains(Place::Cost) || info.control == Control::MayCall;
     program.chunks().any(|chunk| code.instructions(chunk).any(|instruction| is_beyond(instruction.op.info())))
+}
+
+/// An input as far as it is known: a tree of paths.
+///
+/// ```
+/// use dropforge::specialise::Known;
+/// use dropforge::value::Value;
+/// let cluster = Known::Fields(vec![("env", Known::Value(Value::Bool(true)))]);
+/// assert!(matches!(cluster.field("env"), Known::Value(Value::Bool(true))));
+/// assert!(matches!(cluster.field("name"), Known::Open));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub enum Known<'v> {
+    /// Nothing is known. Unlike an unknown value of a language, this is no value.
+    #[default]
+    Open,
+    /// There is no value.
+    Absent,
+    /// The whole value is known.
+    Value(Value<'v>),
+    /// A string whose content is not known.
+    Text,
+    /// A map of which these entries are known. Nothing is known of others.
+    Fields(Vec<(&'v str, Known<'v>)>),
+    /// A map with exactly these entries, in this order.
+    Entries(Vec<(&'v str, Known<'v>)>),
+}
+
+/// Nothing is known.
+const OPEN: &Known<'static> = &Known::Open;
+
+impl<'v> Known<'v> {
+    /// Returns the top-level inputs of a map, all known. Nothing is known of other names.
+    pub fn of_map(map: &'v Map<'v>) -> Self {
+        Known::Fields(map.iter().map(|(name, value)| (name, Known::Value(value))).collect())
+    }
+
+    /// Returns the entry of a map of known fields.
+    pub fn field(&self, name: &str) -> &Known<'v> {
+        let (Known::Fields(fields) | Known::Entries(fields)) = self else { return OPEN };
+        fields.iter().find(|(field, _)| *field == name).map_or(OPEN, |(_, known)| known)
+    }
 }

@@ -4,11 +4,12 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
-use super::regions::Nested;
-use super::state::Step;
+use super::handlers::Nested;
+use super::state::{Joined, Recipe, ValueStep};
+use super::walk::Specialiser;
 use super::{GROWTH, TEXT};
 use crate::bytecode::{
-    ChunkInfo, Number, Op, Operand, POOL_SLACK, Parts, Path, PieceKind, Program, Region, Root, Segment, Spanned,
+    ChunkInfo, Fails, Number, Op, Operand, POOL_SLACK, Parts, Path, PieceKind, Program, Region, Root, Segment, Spanned,
     inline_row, pack_path, pack_root, pack_segment, piece_part, span_row,
 };
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -24,7 +25,7 @@ pub(super) struct Piece {
 
 /// The lengths of the tables at a place.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Mark {
+pub(super) struct TableLengths {
     words: usize,
     spans: usize,
     details: usize,
@@ -39,7 +40,7 @@ pub(super) struct Residual<'v> {
     pub parts: Parts,
     strings: HashMap<String, u32>,
     paths: HashMap<(u32, Vec<u32>), u32>,
-    inputs: HashMap<(u32, Vec<Step>), u32>,
+    inputs: HashMap<(u32, Vec<ValueStep>), u32>,
     /// The calls that code is inlined for.
     calls: Nested<Spanned>,
     /// The parts of a document that code builds.
@@ -78,17 +79,17 @@ impl<'v> Residual<'v> {
         self.parts.words.len().saturating_add(more) > GROWTH * self.of.words().len() || self.added > TEXT
     }
 
-    pub fn mark(&self) -> Mark {
+    pub fn mark(&self) -> TableLengths {
         let Parts { words, spans, details, handlers, .. } = &self.parts;
         let (words, spans, details, handlers) = (words.len(), spans.len(), details.len(), handlers.len());
-        Mark { words, spans, details, handlers, calls: self.calls.len(), regions: self.regions.len() }
+        TableLengths { words, spans, details, handlers, calls: self.calls.len(), regions: self.regions.len() }
     }
 
-    pub fn is_at(&self, mark: &Mark) -> bool {
+    pub fn is_at(&self, mark: &TableLengths) -> bool {
         self.parts.words.len() == mark.words
     }
 
-    pub fn back_to(&mut self, mark: &Mark) {
+    pub fn back_to(&mut self, mark: &TableLengths) {
         self.parts.words.truncate(mark.words);
         self.parts.spans.truncate(mark.spans);
         self.parts.details.truncate(mark.details);
@@ -184,7 +185,7 @@ impl<'v> Residual<'v> {
     }
 
     /// Returns the offset of a path into an input, and the indexes that it pops.
-    pub fn input_path(&mut self, global: u32, steps: &[Step]) -> u32 {
+    pub fn input_path(&mut self, global: u32, steps: &[ValueStep]) -> u32 {
         let key = (global, steps.to_vec());
         if let Some(offset) = self.inputs.get(&key) {
             return *offset;
@@ -193,8 +194,8 @@ impl<'v> Residual<'v> {
         let words: Vec<[u32; 2]> = steps
             .iter()
             .map(|step| match step {
-                Step::Attr(name) => [pack_segment(Segment::Attr(*name)), 0],
-                Step::Index(_) => {
+                ValueStep::Attr(name) => [pack_segment(Segment::Attr(*name)), 0],
+                ValueStep::Index(_) => {
                     indexes += 1;
                     [pack_segment(Segment::Index(indexes - 1)), 0]
                 }
@@ -259,5 +260,95 @@ impl<'v> Residual<'v> {
             at += op.words();
         }
         memos
+    }
+}
+
+impl<'v> Specialiser<'v> {
+    /// Emits the code that pushes a known value.
+    pub(super) fn push(&mut self, recipe: &Recipe) {
+        match recipe {
+            Recipe::Constant(instr) => self.emit_quietly(&instr.words, instr.at),
+            Recipe::Input(global, steps) => {
+                for step in steps.iter() {
+                    if let ValueStep::Index(nth) = step {
+                        self.emit_quietly(&[Op::Int as u32 | nth << 8], self.pc);
+                    }
+                }
+                let path = self.out.input_path(*global, steps);
+                self.emit_quietly(&[Op::LoadPath as u32 | path << 8], self.pc);
+            }
+            Recipe::Slot(slot) => {
+                let path = self.out.slot_path(*slot);
+                self.emit_quietly(&[Op::LoadPath as u32 | path << 8], self.pc);
+            }
+            Recipe::Code(code) => code.iter().for_each(|instr| self.emit_quietly(&instr.words, instr.at)),
+        }
+    }
+
+    /// Emits an instruction without the positions of its parts.
+    pub fn emit_quietly(&mut self, words: &[u32], at: u32) {
+        let fails = words.first().is_some_and(|word| Op::of(*word).info().fails != Fails::Never);
+        if fails {
+            self.set_regions(at);
+        }
+        let (place, calls) = (self.program.place(at), self.calls_at(at));
+        self.out.emit(words, place, &calls);
+    }
+
+    /// Emits an instruction in the place of the original's at `at`.
+    pub fn emit(&mut self, words: &[u32], at: u32) {
+        self.out.details_of(at);
+        self.emit_quietly(words, at);
+    }
+
+    fn calls_at(&self, at: u32) -> Rc<[Spanned]> {
+        let own = self.program.inlined_at(at);
+        if own.is_empty() {
+            return self.frame.calls.clone();
+        }
+        own.into_iter().chain(self.frame.calls.iter().copied()).collect()
+    }
+
+    /// Adds text to write, from the original's instruction at `at`.
+    pub fn write(&mut self, text: &str, kind: PieceKind, at: u32) {
+        let place = self.program.place(at);
+        if let Some(pending) = self.state.texts.last_mut().filter(|_| !text.is_empty()) {
+            pending.pieces.push(Piece { start: pending.text.len(), place, kind });
+            pending.text.push_str(text);
+        }
+    }
+
+    /// Writes the pending text.
+    pub fn flush(&mut self) {
+        let left = self.flush_unless(|_| false);
+        debug_assert!(left.is_none());
+    }
+
+    /// Writes the pending text, except for the last part if it comes from the source of `place`. Returns that part.
+    pub fn flush_before(&mut self, place: Option<Spanned>) -> Option<Joined> {
+        self.flush_unless(|last| last.source() == place.map(|place| place.source))
+    }
+
+    /// Writes the pending text, and opens captures, except for the last part of the innermost if it is kept.
+    fn flush_unless(&mut self, keep: impl Fn(&Joined) -> bool) -> Option<Joined> {
+        let innermost = self.state.texts.len().saturating_sub(1);
+        let mut kept = None;
+        for level in 0..=innermost {
+            let Some(pending) = self.state.texts.get_mut(level).map(std::mem::take) else { break };
+            if let Some(at) = pending.unopened {
+                self.emit(&[Op::Capture as u32], at);
+            }
+            let mut parts = pending.parts();
+            if level == innermost {
+                kept = parts.pop_if(|last| keep(last));
+            }
+            for Joined { text, pieces } in parts {
+                let string = self.out.string(&text);
+                self.out.pieces(&pieces);
+                let place = pieces.first().and_then(|piece| piece.place);
+                self.out.emit(&[Op::Text as u32 | string << 8], place, &self.frame.calls);
+            }
+        }
+        kept
     }
 }

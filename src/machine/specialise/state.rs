@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::residual::{Mark, Piece};
-use super::walk::Frame;
+use super::residual::{Piece, TableLengths};
+use super::walk::ChunkFrame;
 use dropforge_value::Value;
 
 /// An instruction to emit: its words, and the word of the original for its position.
@@ -17,7 +17,7 @@ pub(super) struct Instr {
 
 /// A step into a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Step {
+pub(super) enum ValueStep {
     /// An attribute, by its string id.
     Attr(u32),
     /// An index of a list.
@@ -30,7 +30,7 @@ pub(super) enum Recipe {
     /// A constant.
     Constant(Instr),
     /// A part of a top-level input.
-    Input(u32, Rc<[Step]>),
+    Input(u32, Rc<[ValueStep]>),
     /// The value of a slot of the residual's frame.
     Slot(u32),
     /// The instructions of an expression, which may call functions.
@@ -48,7 +48,7 @@ pub(super) struct Fixed<'v> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Alias {
     pub global: u32,
-    pub steps: Rc<[Step]>,
+    pub steps: Rc<[ValueStep]>,
 }
 
 /// An item of an unrolled loop: a key or a value.
@@ -60,7 +60,7 @@ pub(super) enum Item<'v> {
 
 /// A value on the stack.
 #[derive(Debug, Clone)]
-pub(super) enum Entry<'v> {
+pub(super) enum StackEntry<'v> {
     /// Known, and not pushed. Only known values are above it.
     Known(Fixed<'v>),
     /// On the stack of the residual.
@@ -105,17 +105,17 @@ pub(super) type Items<'v> = Rc<[SmallVec<[Item<'v>; 2]>]>;
 
 /// A loop that runs.
 #[derive(Debug, Clone)]
-pub(super) enum Running<'v> {
+pub(super) enum RunningLoop<'v> {
     /// Unrolled: its items, the number of items begun, and the start of its body.
     Unrolled(Items<'v>, usize, u32),
     /// A loop of the residual.
-    Kept(Rc<Kept<'v>>),
+    Kept(Rc<KeptLoop<'v>>),
 }
 
 /// A loop that stays.
 #[derive(Debug)]
-pub(super) struct Kept<'v> {
-    /// The word of the original's `iter`, and the word behind the loop.
+pub(super) struct KeptLoop<'v> {
+    /// The word of the original's `iter`, and the word after the loop.
     pub at: u32,
     pub end: u32,
     /// The nesting of inlined chunks and of handlers around it.
@@ -129,7 +129,7 @@ pub(super) struct Kept<'v> {
 
 /// Text that is not written yet: that of the output, or of an open capture.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Pending {
+pub(super) struct PendingText {
     pub text: String,
     pub pieces: Vec<Piece>,
     /// The word of the original that opens the capture, unless the residual has opened it.
@@ -150,7 +150,7 @@ impl Joined {
     }
 }
 
-impl Pending {
+impl PendingText {
     /// Returns the text in parts that come from one source each.
     pub fn parts(self) -> Vec<Joined> {
         let mut parts: Vec<Joined> = Vec::new();
@@ -172,17 +172,17 @@ impl Pending {
 
 /// The abstract state.
 #[derive(Debug, Clone, Default)]
-pub(super) struct State<'v> {
+pub(super) struct AbstractState<'v> {
     pub slots: Vec<Slot<'v>>,
-    pub stack: Vec<Entry<'v>>,
-    pub loops: Vec<Running<'v>>,
+    pub stack: Vec<StackEntry<'v>>,
+    pub loops: Vec<RunningLoop<'v>>,
     /// The output, then the open captures.
-    pub texts: Vec<Pending>,
+    pub texts: Vec<PendingText>,
     /// The number of open gatherings.
     pub gatherings: u32,
 }
 
-impl State<'_> {
+impl AbstractState<'_> {
     /// Returns the number of open captures of text and of values.
     pub fn captures(&self) -> u32 {
         u32::try_from(self.texts.len().saturating_sub(1)).unwrap_or(u32::MAX).saturating_add(self.gatherings)
@@ -192,7 +192,7 @@ impl State<'_> {
 /// A place where jumps meet.
 #[derive(Debug, Clone)]
 pub(super) struct Join<'v> {
-    pub state: State<'v>,
+    pub state: AbstractState<'v>,
     /// The words and operands of the residual that hold its label.
     pub labels: Vec<(usize, usize)>,
 }
@@ -200,9 +200,9 @@ pub(super) struct Join<'v> {
 /// What is needed to go back to an earlier place.
 #[derive(Debug, Clone)]
 pub(super) struct Snapshot<'v> {
-    pub mark: Mark,
-    pub state: State<'v>,
-    pub frame: Rc<Frame<'v>>,
+    pub mark: TableLengths,
+    pub state: AbstractState<'v>,
+    pub frame: Rc<ChunkFrame<'v>>,
     pub depth: usize,
     pub credit: u32,
 }

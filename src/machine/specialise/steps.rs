@@ -2,13 +2,13 @@
 
 use smallvec::SmallVec;
 
-use super::fold::Found;
-use super::state::{Entry, Fixed, Instr, Pending, Recipe, Running, Step, same};
-use super::walk::{GivenUp, Outcome, Walk};
+use super::fold::PathValue;
+use super::state::{Fixed, Instr, PendingText, Recipe, RunningLoop, StackEntry, ValueStep, same};
+use super::walk::{GivenUp, Outcome, Specialiser};
 use crate::bytecode::{BinaryOp, Instruction, Op, Operand, PieceKind, Provenance, Role, Test};
 use dropforge_value::Value;
 
-impl<'v> Walk<'v> {
+impl<'v> Specialiser<'v> {
     /// Takes the step of the current instruction.
     pub(super) fn step(&mut self) -> Outcome {
         let Some(instruction) = self.code.instruction(self.pc) else { return Err(GivenUp) };
@@ -34,10 +34,10 @@ impl<'v> Walk<'v> {
             // These have no code of their own.
             Op::Return => return Some(self.go(self.frame.chunk.end, at)),
             Op::Jump => return Some(self.go(label, at)),
-            Op::Next if matches!(self.state.loops.last(), Some(Running::Unrolled(..))) => {
+            Op::Next if matches!(self.state.loops.last(), Some(RunningLoop::Unrolled(..))) => {
                 return self.next_item(instruction);
             }
-            Op::EndIter if matches!(self.state.loops.last(), Some(Running::Unrolled(..))) => {
+            Op::EndIter if matches!(self.state.loops.last(), Some(RunningLoop::Unrolled(..))) => {
                 drop(self.state.loops.pop())
             }
             Op::Answer if self.frame.answers => {}
@@ -137,13 +137,13 @@ impl<'v> Walk<'v> {
                 return self.decided(present, instruction);
             }
             Op::Iter => return self.unroll(instruction),
-            Op::Capture => self.state.texts.push(Pending { unopened: Some(at), ..Pending::default() }),
+            Op::Capture => self.state.texts.push(PendingText { unopened: Some(at), ..PendingText::default() }),
             Op::EndCapture => {
                 self.state.texts.last().filter(|pending| pending.unopened.is_some())?;
                 let text = self.quiet(self.cx.text(&self.state.texts.last()?.text))?;
                 let fixed = self.constant(text, at)?;
                 self.state.texts.pop();
-                self.state.stack.push(Entry::Known(fixed));
+                self.state.stack.push(StackEntry::Known(fixed));
             }
             Op::CallChunk if operand(Operand::Scope) == 0 => {
                 let callee = self.code.chunk(operand(Operand::Chunk)).filter(|callee| self.is_inlinable(*callee))?;
@@ -190,7 +190,7 @@ impl<'v> Walk<'v> {
         };
         let words = SmallVec::from_vec(self.words(instruction));
         let recipe = Recipe::Constant(Instr { words, at: instruction.at });
-        self.state.stack.push(Entry::Known(Fixed { value, recipe }));
+        self.state.stack.push(StackEntry::Known(Fixed { value, recipe }));
         Some(())
     }
 
@@ -224,7 +224,7 @@ impl<'v> Walk<'v> {
     fn put(&mut self, count: u32, fixed: Fixed<'v>) -> Option<()> {
         let left = self.state.stack.len().saturating_sub(count as usize);
         self.state.stack.truncate(left);
-        self.state.stack.push(Entry::Known(fixed));
+        self.state.stack.push(StackEntry::Known(fixed));
         Some(())
     }
 
@@ -232,11 +232,11 @@ impl<'v> Walk<'v> {
     fn read(&mut self, instruction: Instruction<'v>) -> Option<()> {
         let path = self.code.path(instruction.operand(Operand::Path)?);
         let fixed = match self.find(&path) {
-            Found::Value(fixed) => fixed,
-            Found::Missing if instruction.op.info().provenance == Provenance::OptionalPath => {
+            PathValue::Value(fixed) => fixed,
+            PathValue::Missing if instruction.op.info().provenance == Provenance::OptionalPath => {
                 self.constant(Value::Undefined, instruction.at)?
             }
-            Found::Missing | Found::Open => return None,
+            PathValue::Missing | PathValue::Open => return None,
         };
         self.put(path.indexes, fixed)
     }
@@ -244,7 +244,7 @@ impl<'v> Walk<'v> {
     /// Writes the value of a path.
     fn write_path(&mut self, instruction: Instruction<'v>) -> Option<()> {
         let path = self.code.path(instruction.operand(Operand::Path)?);
-        let Found::Value(fixed) = self.find(&path) else { return None };
+        let PathValue::Value(fixed) = self.find(&path) else { return None };
         let text = self.text(fixed.value, instruction.operand(Operand::Mode)?, true)?;
         if let Some(before) = instruction.operand(Operand::Str) {
             self.write(self.code.str(before), PieceKind::Before, instruction.at);
@@ -258,7 +258,7 @@ impl<'v> Walk<'v> {
     fn clear(&mut self, instruction: Instruction<'v>) {
         for slot in self.slots_of(instruction) {
             if let Some(fixed) = self.constant(Value::Undefined, instruction.at) {
-                self.store(slot, Entry::Known(fixed), instruction.at);
+                self.store(slot, StackEntry::Known(fixed), instruction.at);
             }
         }
     }
@@ -266,7 +266,7 @@ impl<'v> Walk<'v> {
     /// Compares the known value of a path with a string.
     fn test(&mut self, instruction: Instruction<'v>) -> Option<bool> {
         let path = self.code.path(instruction.operand(Operand::Path)?);
-        let Found::Value(Fixed { value, .. }) = self.find(&path) else { return None };
+        let PathValue::Value(Fixed { value, .. }) = self.find(&path) else { return None };
         let test = Test::of(instruction.operand(Operand::Test)?);
         let string = self.code.texts().get(instruction.operand(Operand::Str)? as usize)?;
         let op = if test.unequal { BinaryOp::Ne } else { BinaryOp::Eq };
@@ -294,8 +294,8 @@ impl<'v> Walk<'v> {
         match recipe {
             Recipe::Input(global, steps) => {
                 let indexes = steps.iter().filter_map(|step| match step {
-                    Step::Index(nth) => Some(instr(Op::Int as u32 | nth << 8)),
-                    Step::Attr(_) => None,
+                    ValueStep::Index(nth) => Some(instr(Op::Int as u32 | nth << 8)),
+                    ValueStep::Attr(_) => None,
                 });
                 let mut code: Vec<_> = indexes.collect();
                 code.push(instr(Op::LoadPath as u32 | self.out.input_path(*global, steps) << 8));

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::handlers::Notes;
-use super::known::Known;
-use super::reads::reads;
-use super::regions::Nested;
+use super::Known;
+use super::handlers::{KnownNotes, Nested};
 use super::residual::Residual;
-use super::state::{Entry, Fixed, Home, Join, Pending, Recipe, Slot, State, same};
+use super::slots::reads;
+use super::state::{AbstractState, Fixed, Home, Join, PendingText, Recipe, Slot, StackEntry, same};
 use crate::bytecode::{ChunkInfo, CodeView, Handler, Instruction, Op, Operand, Program, Region, Spanned};
 use crate::function::{Cx, Linked};
 use crate::vm::Semantics;
@@ -22,7 +21,7 @@ pub(super) type Outcome<T = ()> = Result<T, GivenUp>;
 
 /// A chunk that is walked through.
 #[derive(Debug, Clone)]
-pub(super) struct Frame<'v> {
+pub(super) struct ChunkFrame<'v> {
     pub chunk: ChunkInfo,
     /// The index of its first slot in the residual's frame.
     pub base: u32,
@@ -34,7 +33,7 @@ pub(super) struct Frame<'v> {
     pub verbatim_to: u32,
     /// The places where jumps meet, by the words of the original.
     pub joins: BTreeMap<u32, Join<'v>>,
-    /// The word behind the last code that reads a slot, by slot.
+    /// The word after the last code that reads a slot, by slot.
     pub reads: Rc<[u32]>,
     /// Slots that branches set, each with the word where these branches have met.
     pub pins: Vec<(u32, Rc<[u32]>)>,
@@ -43,7 +42,7 @@ pub(super) struct Frame<'v> {
 }
 
 /// The walk.
-pub(super) struct Walk<'v> {
+pub(super) struct Specialiser<'v> {
     pub rules: &'v dyn Semantics,
     pub program: &'v Program,
     pub code: CodeView<'v>,
@@ -52,8 +51,8 @@ pub(super) struct Walk<'v> {
     pub known: &'v Known<'v>,
     pub cx: Cx<'v>,
     pub out: Residual<'v>,
-    pub state: State<'v>,
-    pub frame: Frame<'v>,
+    pub state: AbstractState<'v>,
+    pub frame: ChunkFrame<'v>,
     /// The word of the original.
     pub pc: u32,
     /// `false` if the previous instruction does not continue here.
@@ -63,7 +62,7 @@ pub(super) struct Walk<'v> {
     handlers: Vec<Handler>,
     /// The number of handlers around the current word.
     pub handled: usize,
-    pub notes: Notes,
+    pub notes: KnownNotes,
     /// Words by which the body of a loop that stays may have grown so far: each costs as much fuel in the original.
     pub credit: u32,
     /// The number of slots of the residual's frame.
@@ -72,7 +71,7 @@ pub(super) struct Walk<'v> {
     pub calls: bool,
 }
 
-impl<'v> Walk<'v> {
+impl<'v> Specialiser<'v> {
     pub fn new(
         rules: &'v dyn Semantics,
         program: &'v Program,
@@ -91,8 +90,8 @@ impl<'v> Walk<'v> {
             known,
             cx,
             out: Residual::new(program),
-            state: State { texts: vec![Pending::default()], ..State::default() },
-            frame: Frame {
+            state: AbstractState { texts: vec![PendingText::default()], ..AbstractState::default() },
+            frame: ChunkFrame {
                 chunk,
                 base: 0,
                 captures: 0,
@@ -108,7 +107,7 @@ impl<'v> Walk<'v> {
             depth: 0,
             handlers: program.handlers().collect(),
             handled: 0,
-            notes: Notes::default(),
+            notes: KnownNotes::default(),
             credit: 0,
             slots: 0,
             calls: false,
@@ -138,7 +137,7 @@ impl<'v> Walk<'v> {
     /// Copies a chunk as it is.
     fn copy(&mut self, chunk: ChunkInfo) {
         let entry = self.out.here();
-        (self.frame.calls, self.state) = (Rc::from(Vec::new()), State::default());
+        (self.frame.calls, self.state) = (Rc::from(Vec::new()), AbstractState::default());
         for row in self.program.handlers().filter(|row| (chunk.entry..chunk.end).contains(&row.from)) {
             let moved = |word: u32| word - chunk.entry + entry;
             self.out.parts.handlers.push(Handler { from: moved(row.from), to: moved(row.to), ..row }.row());
@@ -190,7 +189,7 @@ impl<'v> Walk<'v> {
         }
     }
 
-    /// Returns the first handler behind `skip` of those that begin at a word, with the number of those before and itself.
+    /// Returns the first handler after `skip` of those that begin at a word, with the number of those before and itself.
     fn handler_at(&self, at: u32, skip: usize) -> Option<(usize, Handler)> {
         let first = self.handlers.partition_point(|handler| handler.from < at);
         let handler = self.handlers.get(first + skip).filter(|handler| handler.from == at);
@@ -232,7 +231,7 @@ impl<'v> Walk<'v> {
     /// Adds a jump to `target`, whose label is in the residual, with `pushed` values more.
     pub fn edge(&mut self, target: u32, label: (usize, usize), pushed: usize) -> Outcome {
         let mut state = self.state.clone();
-        state.stack.extend(std::iter::repeat_n(Entry::Pushed, pushed));
+        state.stack.extend(std::iter::repeat_n(StackEntry::Pushed, pushed));
         match self.frame.joins.get_mut(&target) {
             Some(join) => {
                 join.labels.push(label);
@@ -267,7 +266,7 @@ impl<'v> Walk<'v> {
         end
     }
 
-    /// Prepares for branches that meet behind `target`. Returns the slots that they set.
+    /// Prepares for branches that meet after `target`. Returns the slots that they set.
     pub fn part(&mut self, target: u32) -> Rc<[u32]> {
         let end = self.met(self.pc, target);
         let slots = self.set_in(self.pc, end);
@@ -282,10 +281,12 @@ impl<'v> Walk<'v> {
 }
 
 /// Merges the states of two paths that meet. Slots that differ must be in their places.
-fn merge<'v>(state: &mut State<'v>, other: State<'v>) -> Outcome {
-    let pushed = |state: &State<'v>| state.stack.iter().all(|entry| matches!(entry, Entry::Pushed));
-    let written = |state: &State<'v>| state.texts.iter().all(|text| text.text.is_empty() && text.unopened.is_none());
-    let heights = |state: &State<'v>| [state.stack.len(), state.loops.len(), state.texts.len(), state.slots.len()];
+fn merge<'v>(state: &mut AbstractState<'v>, other: AbstractState<'v>) -> Outcome {
+    let pushed = |state: &AbstractState<'v>| state.stack.iter().all(|entry| matches!(entry, StackEntry::Pushed));
+    let written =
+        |state: &AbstractState<'v>| state.texts.iter().all(|text| text.text.is_empty() && text.unopened.is_none());
+    let heights =
+        |state: &AbstractState<'v>| [state.stack.len(), state.loops.len(), state.texts.len(), state.slots.len()];
     let alike = heights(state) == heights(&other) && state.gatherings == other.gatherings;
     if !(alike && pushed(state) && pushed(&other) && written(state) && written(&other)) {
         return Err(GivenUp);

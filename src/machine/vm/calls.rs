@@ -1,11 +1,16 @@
 //! Calls of imported functions and of chunks.
 
+use std::iter::repeat;
+
+use smallvec::SmallVec;
+
 use super::access::Access;
 use super::hooks::Hooks;
-use super::machine::{Frame, Machine, NAMED};
+use super::machine::{Frame, Interpreter, NAMED};
 use super::output::Output;
 use super::semantics::{Form, Semantics};
-use crate::bytecode::{CallSite, ChunkInfo, EscapeMode, Gate, ImportKind, Op};
+use super::units::{CallTarget, Called};
+use crate::bytecode::{CallSite, ChunkInfo, Delivery, EscapeMode, Gate, ImportKind, Op};
 use crate::function::{Body, Builtin, Cx, Direct, HostArgs, Linked, Param, Params, check_in_order, with_arranged};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limit;
@@ -20,7 +25,7 @@ pub(super) fn steps(words: usize) -> u64 {
     words as u64 / 4
 }
 
-impl<'r, A: Access> Machine<'r, '_, A> {
+impl<'r, A: Access> Interpreter<'r, '_, A> {
     /// Calls the function of the call site at `at` with the top values. Returns the word to continue at: text that the
     /// next instruction, at `next`, writes as it is stays in the output.
     #[inline(never)]
@@ -251,6 +256,69 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         let caller = self.frames.last()?;
         self.base = caller.slots;
         Some(frame.back)
+    }
+
+    /// Enters the chunk that the lowest of the top `count` values names. The others are its arguments. Returns its first
+    /// word.
+    #[inline(never)]
+    pub(super) fn call_named<S: Semantics + Default>(
+        &mut self,
+        count: u32,
+        delivery: u32,
+        back: usize,
+    ) -> Result<usize> {
+        let Some(name) = self.topmost(count as usize).first().copied() else { return Err(self.corrupt()) };
+        let (delivery, at, unit) = (Delivery::of(delivery), self.cx.at(), self.unit);
+        let Some(text) = name.as_str() else { return Err(self.no_chunk::<S>(name, delivery)) };
+        let Some(target) = self.units().target(at, unit, text) else { return Err(self.no_chunk::<S>(name, delivery)) };
+        if delivery == Delivery::Text {
+            let allowed = self.cx.limits().same_name;
+            if self.units().count(target.name) >= allowed {
+                return Err(S::default().nests(&self.cx, text, allowed));
+            }
+        }
+        let visible = self.units().visible;
+        self.enter_named(target, visible, count - 1, back)
+    }
+
+    /// Enters a chunk with the top `count` values as its arguments, above its name or text, which it drops. Returns its
+    /// first word.
+    pub(super) fn enter_named(&mut self, target: CallTarget, visible: u32, count: u32, back: usize) -> Result<usize> {
+        let allowed = self.cx.limits().named_calls;
+        if self.named >= allowed {
+            return Err(Limit::NamedCalls.error(allowed as u64));
+        }
+        let chunk = self.program_of(target.unit).chunk(target.chunk).filter(|chunk| chunk.params == count);
+        let Some(chunk) = chunk else { return Err(self.corrupt()) };
+        self.pay_for(&chunk)?;
+        self.cx.charge(size_of::<Called>())?;
+        let arguments: SmallVec<[Value<'r>; 4]> = self.topmost(count as usize).into();
+        self.top -= count as usize + 1;
+        // No error from here on: it would be placed in the wrong program.
+        self.begin_call(target, visible);
+        let (slots, end) = (self.top + chunk.slots as usize, self.top + (chunk.slots + chunk.stack) as usize);
+        if end > self.values.len() {
+            self.grow(end);
+        }
+        let unset = self.values.get_mut(self.top..slots).unwrap_or_default();
+        unset
+            .iter_mut()
+            .zip(arguments.into_iter().chain(repeat(Value::Undefined)))
+            .for_each(|(slot, value)| *slot = value);
+        self.top += count as usize;
+        self.begin(&chunk, back, 0);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.unit |= NAMED;
+        }
+        Ok(chunk.entry as usize)
+    }
+
+    /// Returns the language's error for a name of no chunk.
+    #[cold]
+    fn no_chunk<S: Semantics + Default>(&mut self, name: Value<'r>, delivery: Delivery) -> Box<Diagnostic> {
+        let programs: Vec<_> = self.units().visible().map(|(_, program)| program).collect();
+        let names = programs.iter().flat_map(|program| program.named_chunks()).map(|(name, _)| name).collect();
+        S::default().no_chunk(&self.cx, name, delivery, names)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::access::Access;
 use super::calls::steps;
 use super::hooks::Hooks;
-use super::machine::{Capture, Machine, literal};
+use super::machine::{Capture, Interpreter, literal};
 use super::semantics::{Logic, Semantics};
 use crate::bytecode::{BinaryOp, Op, Role, Test};
 use dropforge_base::diagnostics::Result;
@@ -15,7 +15,7 @@ fn signed(operand: u32) -> i64 {
     i64::from((operand << 8).cast_signed() >> 8)
 }
 
-impl<'r, A: Access> Machine<'r, '_, A> {
+impl<'r, A: Access> Interpreter<'r, '_, A> {
     /// Runs from the word `at` until the last chunk returns or an error occurs.
     pub(super) fn execute<S: Semantics + Default, H: Hooks>(&mut self, at: usize, hooks: &mut H) -> Result<()> {
         let mut words = self.program.words;

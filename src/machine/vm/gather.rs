@@ -1,17 +1,78 @@
-//! Lists and maps built piece by piece.
-//!
-//! A gathered entry takes three values: its claim with the word of the instruction that added it, its key, and its
-//! value.
+//! Loops, and lists and maps built piece by piece.
 
 use hashbrown::HashSet;
 
 use super::access::Access;
-use super::machine::{Capture, Machine};
-use super::semantics::Semantics;
+use super::machine::{Capture, Interpreter};
+use super::semantics::{Items, Loop, Semantics};
 use crate::bytecode::{Claim, Role};
 use crate::function::excerpt;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_value::{EntryKey, Extended, Shape, Text, Value};
+
+impl<A: Access> Interpreter<'_, '_, A> {
+    /// Opens a loop over the top value and puts its first item into one or two slots. Returns `false` if there are no
+    /// items.
+    pub(super) fn iter<S: Semantics + Default>(&mut self, names: u32, slot: u32) -> Result<bool> {
+        let value = self.pop();
+        let items = S::default().iterate(&self.cx, value, names)?;
+        let len = items.len();
+        if len == 0 {
+            return Ok(false);
+        }
+        if names == 1 && !matches!(items, Items::List(_)) {
+            return Err(self.corrupt()); // an entry takes two slots
+        }
+        self.loops.push(Loop { items, begun: 0, len });
+        self.next(slot)
+    }
+
+    /// Puts the next item into the loop's slots. Closes the loop and returns `false` if there are no more items.
+    #[inline(always)]
+    pub(super) fn next(&mut self, slot: u32) -> Result<bool> {
+        self.cx.spend(1)?;
+        let innermost = self.loops.len().wrapping_sub(1);
+        let running = A::place(&mut self.loops, innermost);
+        let at = running.begun;
+        if at == running.len {
+            self.loops.pop();
+            return Ok(false);
+        }
+        running.begun += 1;
+        match running.items {
+            Items::List(items) => {
+                let item = items.get(at).copied().unwrap_or_default();
+                self.set_slot(slot, item);
+            }
+            Items::Sorted(map) => {
+                if let Some((key, value)) = map.sorted_entry(at) {
+                    self.set_slot(slot, Value::Str(key));
+                    self.set_slot(slot + 1, value);
+                }
+            }
+            Items::Entries(map) => {
+                let (keys, values) = (map.shape().keys(), map.values());
+                self.set_slot(slot, keys.get(at).map_or(Value::Undefined, Value::Str));
+                self.set_slot(slot + 1, values.get(at).copied().unwrap_or_default());
+            }
+            Items::Indexed(items) => {
+                let item = items.get(at).copied().unwrap_or_default();
+                self.set_slot(slot, Value::uint(at as u64));
+                self.set_slot(slot + 1, item);
+            }
+            Items::Numbers(_) => {
+                self.set_slot(slot, Value::uint(at as u64));
+                self.set_slot(slot + 1, Value::uint(at as u64));
+            }
+            Items::Pairs(pairs) => {
+                let [key, value] = pairs.get(at).copied().unwrap_or_default();
+                self.set_slot(slot, key);
+                self.set_slot(slot + 1, value);
+            }
+        }
+        Ok(true)
+    }
+}
 
 /// Returns `true` if a value needs no conversion to the role of a value.
 #[inline(always)]
@@ -19,7 +80,8 @@ const fn is_plain(value: Value<'_>) -> bool {
     !matches!(value, Value::Undefined | Value::Extended(_))
 }
 
-/// Encodes the claim and the word of an entry.
+/// Encodes the claim and the word of an entry. A gathered entry takes three values: its claim with the word of the
+/// instruction that added it, its key, and its value.
 fn note(claim: u32, at: usize) -> Value<'static> {
     Value::Int((at as i64) << 1 | i64::from(claim & 1))
 }
@@ -30,7 +92,7 @@ fn noted(value: Value<'_>) -> (Claim, usize) {
     (Claim::of((note & 1) as u32), usize::try_from(note >> 1).unwrap_or(0))
 }
 
-impl<'r, A: Access> Machine<'r, '_, A> {
+impl<'r, A: Access> Interpreter<'r, '_, A> {
     /// Pops a value and gathers it.
     pub(super) fn keep(&mut self) -> Result<()> {
         self.cx.charge(size_of::<Value>())?;

@@ -1,7 +1,7 @@
 //! Hooks that observe a run.
 
 use super::access::Access;
-use super::machine::{Capture, Machine};
+use super::machine::{Capture, Interpreter};
 use crate::bytecode::{CodeView, Op, Operand, Place, Places};
 use dropforge_base::diagnostics::Diagnostic;
 use dropforge_value::Value;
@@ -138,7 +138,7 @@ impl Contents {
     }
 }
 
-impl<A: Access> Machine<'_, '_, A> {
+impl<A: Access> Interpreter<'_, '_, A> {
     /// Returns the state before an instruction with this opcode and first operand.
     pub(super) fn moment(&self, op: Op, operand: u32) -> Moment<'_> {
         let reads = op.info().first() == Some(Operand::Path);

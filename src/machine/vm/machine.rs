@@ -7,11 +7,9 @@ use smallvec::SmallVec;
 
 use super::access::Access;
 use super::hooks::Hooks;
-use super::items::Loop;
-use super::memory::{Cache, Feedback};
+use super::memory::{Cache, Feedback, Space};
 use super::output::Output;
-use super::semantics::Semantics;
-use super::space::Space;
+use super::semantics::{Loop, Semantics};
 use super::units::Units;
 use crate::bytecode::{ChunkInfo, CodeView, EscapeMode, Literal, Number};
 use crate::function::{Cx, Linked};
@@ -57,7 +55,7 @@ type InArena<'r, T> = ManuallyDrop<bumpalo::collections::Vec<'r, T>>;
 ///
 /// `values` holds the program's inputs, then its memos, then the slots and the stack of each frame. A callee's parameters
 /// stay where its caller pushed them.
-pub(super) struct Machine<'r, 'o, A> {
+pub(super) struct Interpreter<'r, 'o, A> {
     pub program: CodeView<'r>,
     /// The index of the program among `units`.
     pub unit: u32,
@@ -93,7 +91,7 @@ pub(super) struct Machine<'r, 'o, A> {
     pub access: PhantomData<(A, &'o &'r ())>,
 }
 
-impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
+impl<'r, 'o, A: Access> Interpreter<'r, 'o, A> {
     /// Creates a machine. The first of `values` are the bound inputs and the memos.
     #[inline]
     pub(super) fn new(

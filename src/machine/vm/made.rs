@@ -11,10 +11,10 @@ use std::sync::Arc;
 use hashbrown::{Equivalent, HashMap};
 
 use super::access::Access;
-use super::machine::Machine;
-use super::memory::{Memory, State};
+use super::machine::Interpreter;
+use super::memory::{Memory, ProgramState};
 use super::semantics::Semantics;
-use super::units::{Suspended, Target};
+use super::units::{CallTarget, Suspended};
 use crate::function::{Link, Made, MakerBody, Making, Registry, Request};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::limits::Limits;
@@ -31,27 +31,27 @@ const BYTES: usize = 16 << 20;
 /// The made programs of a space.
 #[derive(Debug, Default)]
 pub(super) struct MadePrograms {
-    cache: RefCell<Cache>,
+    cache: RefCell<ProgramCache>,
     /// The programs of the runs since the last reset.
-    first: OnceCell<Box<Kept>>,
+    first: OnceCell<Box<KeptProgram>>,
 }
 
 /// A program that runs may borrow from.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct KeptProgram {
     made: Arc<Made>,
-    state: Option<Box<State>>,
-    next: OnceCell<Box<Kept>>,
+    state: Option<Box<ProgramState>>,
+    next: OnceCell<Box<KeptProgram>>,
 }
 
 impl MadePrograms {
     /// Keeps a program until the next reset. `last` is the one kept before, if it is known.
-    fn keep<'r>(&'r self, last: Option<&'r Kept>, made: Arc<Made>, state: Box<State>) -> &'r Kept {
+    fn keep<'r>(&'r self, last: Option<&'r KeptProgram>, made: Arc<Made>, state: Box<ProgramState>) -> &'r KeptProgram {
         let mut place = last.map_or(&self.first, |kept| &kept.next);
         while let Some(next) = place.get() {
             place = &next.next;
         }
-        place.get_or_init(|| Box::new(Kept { made, state: Some(state), next: OnceCell::new() }))
+        place.get_or_init(|| Box::new(KeptProgram { made, state: Some(state), next: OnceCell::new() }))
     }
 
     /// Drops the programs that were kept, and returns their states to `memory`.
@@ -76,30 +76,30 @@ impl Drop for MadePrograms {
 
 /// The key of a cached program: the id of the program whose names it sees first, and its text.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Key(u64, Box<str>);
+struct TextKey(u64, Box<str>);
 
-/// A borrowed [`Key`].
+/// A borrowed [`TextKey`].
 #[derive(Hash)]
 struct Sought<'k>(u64, &'k str);
 
-impl Equivalent<Arc<Key>> for Sought<'_> {
-    fn equivalent(&self, key: &Arc<Key>) -> bool {
+impl Equivalent<Arc<TextKey>> for Sought<'_> {
+    fn equivalent(&self, key: &Arc<TextKey>) -> bool {
         self.0 == key.0 && *self.1 == *key.1
     }
 }
 
 /// Programs by their text. The least recently used are dropped first.
 #[derive(Debug, Default)]
-struct Cache {
-    entries: HashMap<Arc<Key>, Entry>,
+struct ProgramCache {
+    entries: HashMap<Arc<TextKey>, CachedProgram>,
     /// The keys by their last use.
-    uses: BTreeMap<u64, Arc<Key>>,
+    uses: BTreeMap<u64, Arc<TextKey>>,
     next: u64,
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct CachedProgram {
     made: Arc<Made>,
     /// The functions and limits that it was compiled with.
     registry: Registry,
@@ -108,7 +108,7 @@ struct Entry {
     bytes: usize,
 }
 
-impl Cache {
+impl ProgramCache {
     /// Returns the program of a text.
     fn get(&mut self, request: &Request<'_>, parent: u64) -> Option<Arc<Made>> {
         let entry = self.entries.get_mut(&Sought(parent, request.text))?;
@@ -124,11 +124,11 @@ impl Cache {
 
     /// Adds the program of a text.
     fn put(&mut self, request: &Request<'_>, parent: u64, made: &Arc<Made>) {
-        let bytes = size_of::<Entry>() + request.text.len() + cost(made);
+        let bytes = size_of::<CachedProgram>() + request.text.len() + cost(made);
         if bytes > BYTES {
             return;
         }
-        let (key, used) = (Arc::new(Key(parent, request.text.into())), self.next);
+        let (key, used) = (Arc::new(TextKey(parent, request.text.into())), self.next);
         self.remove(&key);
         while self.entries.len() >= PROGRAMS || self.bytes + bytes > BYTES {
             let Some((_, oldest)) = self.uses.pop_first() else { break };
@@ -136,11 +136,11 @@ impl Cache {
         }
         let (made, registry, limits) = (made.clone(), request.registry.clone(), request.limits.clone());
         self.uses.insert(used, key.clone());
-        self.entries.insert(key, Entry { made, registry, limits, used, bytes });
+        self.entries.insert(key, CachedProgram { made, registry, limits, used, bytes });
         (self.next, self.bytes) = (used + 1, self.bytes + bytes);
     }
 
-    fn remove(&mut self, key: &Key) {
+    fn remove(&mut self, key: &TextKey) {
         if let Some(entry) = self.entries.remove(&Sought(key.0, &key.1)) {
             self.uses.remove(&entry.used);
             self.bytes -= entry.bytes;
@@ -151,10 +151,14 @@ impl Cache {
 /// Returns the bytes of a made program, with what a run keeps for it.
 fn cost(made: &Made) -> usize {
     let caches = 2 * made.program.start().caches * size_of::<super::memory::Cache>();
-    size_of::<Kept>() + size_of::<State>() + made.program.bytes() + caches + made.linked.len() * size_of::<Link>()
+    size_of::<KeptProgram>()
+        + size_of::<ProgramState>()
+        + made.program.bytes()
+        + caches
+        + made.linked.len() * size_of::<Link>()
 }
 
-impl<'r, A: Access> Machine<'r, '_, A> {
+impl<'r, A: Access> Interpreter<'r, '_, A> {
     /// Compiles the lowest of the top `count` values and enters its program with the others as arguments, or writes it as
     /// it is. Returns the word to continue at.
     #[inline(never)]
@@ -177,7 +181,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     /// Returns the chunk of a text. `None` if the text is output as it is.
-    fn made(&mut self, text: &'r str, body: MakerBody, registry: &Registry) -> Result<Option<Target>> {
+    fn made(&mut self, text: &'r str, body: MakerBody, registry: &Registry) -> Result<Option<CallTarget>> {
         self.cx.spend(text.len() as u64 / 64)?;
         let visible = self.units().visible;
         if let Some(known) = self.units().made.get(&(visible, text)) {
@@ -210,7 +214,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     /// Adds a program to the run. Returns its chunk.
-    fn added(&mut self, made: Arc<Made>) -> Result<Target> {
+    fn added(&mut self, made: Arc<Made>) -> Result<CallTarget> {
         let (program, space) = (&made.program, self.space);
         let fixed = program.start().fixed;
         self.cx.charge(cost(&made) + fixed * size_of::<Value<'_>>())?;
@@ -232,6 +236,6 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         };
         let units = self.units();
         units.last = Some(kept);
-        Ok(Target { unit: units.add(code, state), chunk, name: None })
+        Ok(CallTarget { unit: units.add(code, state), chunk, name: None })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::access::Access;
 use super::hooks::Beginning;
-use super::machine::Machine;
+use super::machine::Interpreter;
 use super::memory::{ABSENT, CHANGED};
 use super::semantics::{Missing, Semantics};
 use crate::bytecode::{
@@ -15,8 +15,8 @@ use dropforge_value::{Map, Value};
 /// The last step that a path was followed to, and the value before it. `None` before the first step.
 type Reached<'r> = Option<(usize, Value<'r>)>;
 
-impl<'r, A: Access> Machine<'r, '_, A> {
-    /// Finds the value of the path at `at`, or undefined, popping its computed indexes. Comes after [`Machine::quick`].
+impl<'r, A: Access> Interpreter<'r, '_, A> {
+    /// Finds the value of the path at `at`, or undefined, popping its computed indexes. Comes after [`Interpreter::quick`].
     #[inline(never)]
     pub(super) fn find_slow<S: Semantics + Default>(&mut self, at: u32) -> Result<Value<'r>> {
         let near = self.near::<S>(at);
@@ -84,7 +84,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         value
     }
 
-    /// Finds the value in cases that are nearly as common as those of [`Machine::quick`], which come after it: a property of
+    /// Finds the value in cases that are nearly as common as those of [`Interpreter::quick`], which come after it: a property of
     /// a loop, maps of the second cached shape, items of lists. Returns undefined otherwise.
     #[inline(always)]
     pub(super) fn near<S: Semantics + Default>(&self, at: u32) -> Value<'r> {
@@ -122,7 +122,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         value
     }
 
-    /// Returns the cached index of a step's key in the shape `id`, [`ABSENT`] if the shape is known to lack it, behind the
+    /// Returns the cached index of a step's key in the shape `id`, [`ABSENT`] if the shape is known to lack it, after the
     /// id, which may be flagged.
     #[inline]
     fn cached(&self, id: u32, cache: u32) -> Option<(u32, u32)> {
@@ -366,5 +366,27 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             Some(deepest) => self.placed_in_part(error, deepest),
             None => error,
         })
+    }
+}
+
+// Inline caches know maps by their shapes. When the first map of a shape is changed, the caches flag the shape. Reads of
+// its maps look for changes from then on. So programs that change nothing pay nothing.
+
+impl<A: Access> Interpreter<'_, '_, A> {
+    /// Makes the inline caches flag the shapes whose maps were changed since the last call.
+    #[inline(never)]
+    pub(super) fn flag_changed(&mut self) -> Result<()> {
+        let shapes = self.cx.changed_shapes(self.flagged);
+        if shapes.is_empty() {
+            return Ok(());
+        }
+        self.flagged += shapes.len();
+        let others = self.units.iter().flat_map(|units| units.feedbacks());
+        for feedback in others.chain([self.feedback]) {
+            // Whatever earlier runs have flagged.
+            self.cx.spend(feedback.caches.len() as u64 / 4)?;
+            feedback.flag(&shapes);
+        }
+        Ok(())
     }
 }

@@ -11,16 +11,16 @@
 //! If the value is faulty ([`Unknown`](dropforge_value::Unknown)), the entry that holds it may be missing. Then it may even be no
 //! value, and nothing looks at the keys of the map. That map has other entries.
 
+use std::borrow::Cow;
+
 use super::access::Access;
-use super::items::Items;
-use super::machine::Machine;
+use super::machine::Interpreter;
 use super::output::Output;
-use super::semantics::{Form, Logic, Missing, Semantics};
+use super::semantics::{Form, Items, Logic, Missing, Semantics};
 use crate::bytecode::{BinaryOp, Delivery, EscapeMode, Op, Probe, Role};
 use crate::function::{Builtin, Cx, Looks};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_value::Value;
-use std::borrow::Cow;
 
 /// The rules of a language for a run in which some inputs are not known.
 #[derive(Debug, Clone, Copy, Default)]
@@ -58,7 +58,7 @@ fn whole<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<()> {
     if cx.settled(value)?.is_qualified() { Err(depends()) } else { Ok(()) }
 }
 
-impl<A: Access> Machine<'_, '_, A> {
+impl<A: Access> Interpreter<'_, '_, A> {
     /// Checks that a probe may take the step of an instruction.
     ///
     /// # Errors

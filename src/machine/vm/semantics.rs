@@ -1,14 +1,13 @@
-//! A language's rules, as called by the machine.
+//! A language's rules, as called by the machine, and the items of its loops.
 
-use super::items::Items;
-use super::output::Output;
 use std::borrow::Cow;
 
-use crate::bytecode::{BinaryOp, Delivery, EscapeMode, Role};
+use super::output::Output;
+use crate::bytecode::{BinaryOp, Delivery, EscapeMode, LoopField, Role};
 use crate::function::{Builtin, Cx, Params};
 use dropforge_base::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use dropforge_base::limits::Limit;
-use dropforge_value::Value;
+use dropforge_value::{Map, Value};
 
 /// A path without a value.
 #[derive(Debug, Clone, Copy)]
@@ -235,4 +234,53 @@ pub trait Semantics: 'static {
     /// Appends the text of a value. The machine itself writes unescaped strings, and integers except in
     /// [`EscapeMode::Shell`].
     fn to_text<'v>(&self, cx: &Cx<'v>, value: Value<'v>, mode: EscapeMode, out: &mut Output<'_>) -> Result<()>;
+}
+
+/// The items of a loop.
+#[derive(Debug, Clone, Copy)]
+pub enum Items<'v> {
+    /// The items of a list.
+    List(&'v [Value<'v>]),
+    /// The entries of a map in the byte order of its keys.
+    Sorted(&'v Map<'v>),
+    /// The items of a list, each with its index.
+    Indexed(&'v [Value<'v>]),
+    /// The entries of a map in insertion order.
+    Entries(&'v Map<'v>),
+    /// Keys and values.
+    Pairs(&'v [[Value<'v>; 2]]),
+    /// The integers from 0 up to a number, each with itself as its index.
+    Numbers(usize),
+}
+
+impl Items<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Items::List(items) | Items::Indexed(items) => items.len(),
+            Items::Sorted(map) | Items::Entries(map) => map.len(),
+            Items::Pairs(pairs) => pairs.len(),
+            Items::Numbers(count) => *count,
+        }
+    }
+}
+
+/// A running loop.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Loop<'v> {
+    pub items: Items<'v>,
+    /// The number of items started.
+    pub begun: usize,
+    pub len: usize,
+}
+
+impl<'v> Loop<'v> {
+    #[inline]
+    pub fn field(&self, field: LoopField) -> Value<'v> {
+        match field {
+            LoopField::Index => Value::uint(self.begun as u64),
+            LoopField::Index0 => Value::uint(self.begun.saturating_sub(1) as u64),
+            LoopField::First => Value::Bool(self.begun == 1),
+            LoopField::Last => Value::Bool(self.begun == self.len),
+        }
+    }
 }

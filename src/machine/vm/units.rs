@@ -7,8 +7,8 @@
 use hashbrown::HashMap;
 
 use super::access::Access;
-use super::machine::Machine;
-use super::made::Kept;
+use super::machine::Interpreter;
+use super::made::KeptProgram;
 use super::memory::Feedback;
 use crate::bytecode::CodeView;
 use crate::function::Linked;
@@ -21,9 +21,9 @@ const SITES: usize = 64;
 #[derive(Default)]
 pub(super) struct Units<'r, 'o> {
     /// The programs, the entry program first.
-    units: Vec<Unit<'r, 'o>>,
+    units: Vec<RunningProgram<'r, 'o>>,
     /// Made programs by the visible names and their text. `None` for a text that is output as it is.
-    pub made: HashMap<(u32, &'r str), Option<Target>>,
+    pub made: HashMap<(u32, &'r str), Option<CallTarget>>,
     /// The program whose names the running code sees first.
     pub visible: u32,
     /// The running calls by name, outermost first.
@@ -34,11 +34,11 @@ pub(super) struct Units<'r, 'o> {
     /// The last names of call sites.
     sites: Vec<Option<Site<'r>>>,
     /// The latest program that was kept for this run.
-    pub last: Option<&'r Kept>,
+    pub last: Option<&'r KeptProgram>,
 }
 
 /// A program of the run.
-struct Unit<'r, 'o> {
+struct RunningProgram<'r, 'o> {
     program: CodeView<'r>,
     /// The program whose names it sees after its own.
     around: Option<u32>,
@@ -58,7 +58,7 @@ pub(super) struct Suspended<'r, 'o> {
 
 /// A chunk to call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Target {
+pub(super) struct CallTarget {
     /// The program.
     pub unit: u32,
     /// The chunk.
@@ -85,19 +85,19 @@ struct Site<'r> {
     unit: u32,
     visible: u32,
     name: &'r str,
-    target: Target,
+    target: CallTarget,
 }
 
 impl<'r, 'o> Units<'r, 'o> {
     /// Returns the programs of a run that has only the entry program.
     fn of(program: CodeView<'r>) -> Box<Self> {
-        let units = vec![Unit { program, around: None, state: None }];
+        let units = vec![RunningProgram { program, around: None, state: None }];
         Box::new(Self { units, sites: vec![None; SITES], ..Self::default() })
     }
 
     /// Adds a program. It sees the names of the visible ones after its own.
     pub fn add(&mut self, program: CodeView<'r>, state: Suspended<'r, 'o>) -> u32 {
-        self.units.push(Unit { program, around: Some(self.visible), state: Some(state) });
+        self.units.push(RunningProgram { program, around: Some(self.visible), state: Some(state) });
         u32::try_from(self.units.len() - 1).unwrap_or(u32::MAX)
     }
 
@@ -105,7 +105,7 @@ impl<'r, 'o> Units<'r, 'o> {
     /// names. So templates that are made in it are those that are made around it.
     pub(crate) fn first_visible(&self, unit: u32) -> u32 {
         match self.units.get(unit as usize) {
-            Some(Unit { program, around: Some(around), .. }) if program.named_chunks().len() == 0 => *around,
+            Some(RunningProgram { program, around: Some(around), .. }) if program.named_chunks().len() == 0 => *around,
             _ => unit,
         }
     }
@@ -128,12 +128,12 @@ impl<'r, 'o> Units<'r, 'o> {
     /// Returns the visible programs, the nearest first.
     pub fn visible(&self) -> impl Iterator<Item = (u32, CodeView<'r>)> {
         let of = |unit: u32| Some((unit, self.units.get(unit as usize)?));
-        let around = move |(_, at): &(u32, &Unit<'r, 'o>)| at.around.and_then(of);
+        let around = move |(_, at): &(u32, &RunningProgram<'r, 'o>)| at.around.and_then(of);
         std::iter::successors(of(self.visible), around).map(|(unit, of)| (unit, of.program))
     }
 
     /// Finds the chunk that the call site at word `at` of the program `unit` calls as `name`.
-    pub fn target(&mut self, at: usize, unit: u32, name: &'r str) -> Option<Target> {
+    pub fn target(&mut self, at: usize, unit: u32, name: &'r str) -> Option<CallTarget> {
         let (visible, place) = (self.visible, at % SITES);
         if let Some(Some(site)) = self.sites.get(place)
             && (site.at, site.unit, site.visible) == (at, unit, visible)
@@ -143,7 +143,7 @@ impl<'r, 'o> Units<'r, 'o> {
         }
         let found = self.visible().find_map(|(unit, program)| Some((unit, program.named_chunk(name)?)));
         let (of, chunk) = found?;
-        let target = Target { unit: of, chunk, name: Some(self.name(name)) };
+        let target = CallTarget { unit: of, chunk, name: Some(self.name(name)) };
         if let Some(site) = self.sites.get_mut(place) {
             *site = Some(Site { at, unit, visible, name, target });
         }
@@ -185,7 +185,7 @@ impl<'r, 'o> Units<'r, 'o> {
     }
 }
 
-impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
+impl<'r, 'o, A: Access> Interpreter<'r, 'o, A> {
     /// Returns the programs of the run.
     pub(super) fn units(&mut self) -> &mut Units<'r, 'o> {
         let program = self.program;
@@ -198,7 +198,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
     }
 
     /// Begins a call of a chunk of the program `unit`, which sees the names of `visible` first.
-    pub(super) fn begin_call(&mut self, Target { unit, name, .. }: Target, visible: u32) {
+    pub(super) fn begin_call(&mut self, CallTarget { unit, name, .. }: CallTarget, visible: u32) {
         let back = self.unit;
         let units = self.units();
         let was = units.visible;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::access::Access;
-use super::machine::{Capture, Machine, NAMED};
+use super::machine::{Capture, Interpreter, NAMED};
 use super::semantics::Semantics;
 use crate::bytecode::{CodeView, Region, Spanned};
 use crate::function::{Noted, Subject, excerpt};
@@ -28,7 +28,7 @@ fn word(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-impl<'r, A: Access> Machine<'r, '_, A> {
+impl<'r, A: Access> Interpreter<'r, '_, A> {
     /// Absorbs the error and returns the word to continue at, or returns the error with its positions. Limits are never
     /// absorbed.
     #[cold]

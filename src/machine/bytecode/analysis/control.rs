@@ -95,7 +95,7 @@ impl Graph {
         Self { successors, predecessors }
     }
 
-    /// Returns the nodes from which ways lead to the last one, each behind at least one of its successors, and the place of
+    /// Returns the nodes from which ways lead to the last one, each after at least one of its successors, and the place of
     /// each node in this order.
     fn order(&self) -> (Vec<u32>, Vec<u32>) {
         let exit = self.successors.len() as u32;

@@ -1,11 +1,10 @@
 //! The effects of instructions on the facts.
 
-use super::held::{Fact, Held};
-use super::walk::{CERTAIN, Effect, Flow, Miss, State, Walk, split};
+use super::slots::{Fact, Held};
+use super::walk::{CERTAIN, Effect, FactState, FactWalk, Flow, Miss, split};
 use crate::bytecode::code::Instruction;
 use crate::bytecode::isa::{Control, Jumps, Op, Provenance};
-use crate::bytecode::operands::{Literal, Operand, Role, Test};
-use crate::bytecode::operators::BinaryOp;
+use crate::bytecode::operands::{BinaryOp, Literal, Operand, Role, Test};
 use crate::bytecode::rows::{ImportKind, Number};
 use dropforge_value::Data;
 
@@ -19,9 +18,9 @@ const SELECTS: [&str; 3] = ["has", "select optional", "index optional"];
 /// Operations that check the source of a finished loop.
 const CHECKS: [&str; 3] = ["for tuple", "for object", "for rehearsal"];
 
-impl<'w> Walk<'w, '_> {
+impl<'w> FactWalk<'w, '_> {
     /// Applies an instruction to the facts.
-    pub(super) fn step(&mut self, instruction: Instruction<'w>, state: &mut State<'w>, depth: usize) -> Flow<'w> {
+    pub(super) fn step(&mut self, instruction: Instruction<'w>, state: &mut FactState<'w>, depth: usize) -> Flow<'w> {
         let operand = |kind| instruction.operand(kind).unwrap_or_default();
         let label = operand(Operand::Label);
         match instruction.op.info().jumps {
@@ -41,7 +40,7 @@ impl<'w> Walk<'w, '_> {
     }
 
     /// Applies an instruction without a label.
-    fn straight(&mut self, instruction: Instruction<'w>, state: &mut State<'w>, depth: usize) -> Flow<'w> {
+    fn straight(&mut self, instruction: Instruction<'w>, state: &mut FactState<'w>, depth: usize) -> Flow<'w> {
         match instruction.op.info().control {
             Control::Call => match instruction.operand(Operand::Chunk) {
                 Some(chunk) => return self.call_chunk(chunk, instruction, state, depth),
@@ -60,7 +59,7 @@ impl<'w> Walk<'w, '_> {
 
     /// Makes the value of an instruction and puts it where the row says: on the stack, into slots, or to another place,
     /// which uses it as a whole.
-    fn make(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) {
+    fn make(&mut self, instruction: Instruction<'w>, state: &mut FactState<'w>) {
         let held = self.made(instruction, state);
         if instruction.op.info().pushes > 0 {
             state.stack.push(held);
@@ -72,7 +71,7 @@ impl<'w> Walk<'w, '_> {
     }
 
     /// Pops the operands of an instruction and returns the facts about its value.
-    fn made(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) -> Held<'w> {
+    fn made(&mut self, instruction: Instruction<'w>, state: &mut FactState<'w>) -> Held<'w> {
         match instruction.op.info().provenance {
             Provenance::Nothing => {
                 drop(self.popped(instruction, state));
@@ -117,7 +116,7 @@ impl<'w> Walk<'w, '_> {
     }
 
     /// Pops a value and converts it to a role.
-    fn converted(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) -> Held<'w> {
+    fn converted(&mut self, instruction: Instruction<'w>, state: &mut FactState<'w>) -> Held<'w> {
         let held = state.stack.pop().unwrap_or_default();
         if instruction.operand(Operand::Role) == Some(Role::Value as u32) {
             // The value itself, or an error.
@@ -128,7 +127,7 @@ impl<'w> Walk<'w, '_> {
     }
 
     /// Computes a value from those that are popped.
-    fn computed(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) -> Fact<'w> {
+    fn computed(&mut self, instruction: Instruction<'w>, state: &mut FactState<'w>) -> Fact<'w> {
         if instruction.op == Op::Not {
             return self.condition(state).map_or(Fact::Unknown, |truth| Fact::Bool(!truth));
         }
@@ -143,27 +142,27 @@ impl<'w> Walk<'w, '_> {
     }
 
     /// Pops the operands of an instruction.
-    fn popped(&self, instruction: Instruction<'w>, state: &mut State<'w>) -> Vec<Held<'w>> {
+    fn popped(&self, instruction: Instruction<'w>, state: &mut FactState<'w>) -> Vec<Held<'w>> {
         let first = instruction.operands().next().map_or(0, |(_, value)| value);
         let pops = self.code.pops(instruction.op.info(), first) as usize;
         state.stack.split_off(state.stack.len().saturating_sub(pops))
     }
 
     /// Pops the operands of an instruction, which are used as a whole, and returns the fact of a value that is there.
-    fn use_popped(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) -> Held<'w> {
+    fn use_popped(&mut self, instruction: Instruction<'w>, state: &mut FactState<'w>) -> Held<'w> {
         self.popped(instruction, state).iter().for_each(|held| self.mark_whole(held.nodes()));
         Held::of(Fact::Present)
     }
 
     /// Pops a value that is used as a whole.
-    fn use_top(&mut self, state: &mut State<'w>) {
+    fn use_top(&mut self, state: &mut FactState<'w>) {
         if let Some(held) = state.stack.pop() {
             self.mark_whole(held.nodes());
         }
     }
 
     /// Pops a condition and returns its truth if it is known.
-    fn condition(&mut self, state: &mut State<'w>) -> Option<bool> {
+    fn condition(&mut self, state: &mut FactState<'w>) -> Option<bool> {
         let fact = state.stack.pop()?.fact;
         if let Fact::Absent(Some(at)) = fact {
             self.miss_at(at, state);
@@ -172,7 +171,7 @@ impl<'w> Walk<'w, '_> {
     }
 
     /// Records that the path which the instruction at `at` looked up is a condition.
-    fn miss_at(&mut self, at: u32, state: &State<'w>) {
+    fn miss_at(&mut self, at: u32, state: &FactState<'w>) {
         let Some(instruction) = self.code.instruction(at) else { return };
         let path = self.code.path(instruction.operand(Operand::Path).unwrap_or_default());
         if path.indexes > 0 {
@@ -185,7 +184,7 @@ impl<'w> Walk<'w, '_> {
     }
 
     /// Returns the facts about the value of a path.
-    fn load(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) -> Held<'w> {
+    fn load(&mut self, instruction: Instruction<'w>, state: &mut FactState<'w>) -> Held<'w> {
         let path = self.code.path(instruction.operand(Operand::Path).unwrap_or_default());
         let rest = state.stack.len().saturating_sub(path.indexes as usize);
         let indexes = state.stack.split_off(rest);
@@ -223,7 +222,7 @@ impl<'w> Walk<'w, '_> {
         }
     }
 
-    fn compare(&mut self, op: BinaryOp, state: &mut State<'w>) -> Fact<'w> {
+    fn compare(&mut self, op: BinaryOp, state: &mut FactState<'w>) -> Fact<'w> {
         let fact = |held: Option<&Held<'w>>| held.map_or(Fact::Unknown, |held| held.fact);
         let (b, a) = (fact(state.stack.last()), fact(state.stack.iter().nth_back(1)));
         self.use_top(state);
@@ -233,7 +232,7 @@ impl<'w> Walk<'w, '_> {
 
     /// Combines two operands. The misses of both are dropped if one of them decides the result, which absorbs the errors
     /// of the other.
-    fn both(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) -> Fact<'w> {
+    fn both(&mut self, instruction: Instruction<'w>, state: &mut FactState<'w>) -> Fact<'w> {
         let (b, a) = (state.stack.pop().unwrap_or_default(), state.stack.pop().unwrap_or_default());
         let decides = instruction.op == Op::Or;
         let truths = [a.fact.truth(), b.fact.truth()];
@@ -251,13 +250,13 @@ impl<'w> Walk<'w, '_> {
         }
     }
 
-    /// Drops the misses behind the first `mark`, which the program handles.
+    /// Drops the misses after the first `mark`, which the program handles.
     fn excuse(&mut self, mark: usize) {
         let excused = self.misses.split_off(mark.min(self.misses.len()));
         self.tested.extend(excused.iter().map(|miss| miss.path));
     }
 
-    fn jump_test(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) -> Flow<'w> {
+    fn jump_test(&mut self, instruction: Instruction<'w>, state: &mut FactState<'w>) -> Flow<'w> {
         let operand = |kind| instruction.operand(kind).unwrap_or_default();
         let Held { fact, nodes, .. } = self.load(instruction, state);
         self.mark_whole(nodes.as_deref().unwrap_or(&[]));
@@ -266,7 +265,7 @@ impl<'w> Walk<'w, '_> {
         branch(equal.map(|equal| (equal != test.unequal) == test.wanted), operand(Operand::Label), state)
     }
 
-    fn jump_present(&mut self, label: u32, state: &mut State<'w>) -> Flow<'w> {
+    fn jump_present(&mut self, label: u32, state: &mut FactState<'w>) -> Flow<'w> {
         let present = state.stack.last().and_then(|held| held.fact.is_present());
         match present {
             Some(true) => Flow::To(label),
@@ -286,7 +285,7 @@ impl<'w> Walk<'w, '_> {
         &mut self,
         chunk: u32,
         instruction: Instruction<'w>,
-        state: &mut State<'w>,
+        state: &mut FactState<'w>,
         depth: usize,
     ) -> Flow<'w> {
         let Some(chunk) = self.code.chunk(chunk) else { return Flow::End };
@@ -297,7 +296,7 @@ impl<'w> Walk<'w, '_> {
     }
 
     /// Walks the chunk that a call by name runs, if the name is known. Otherwise it may be any.
-    fn call_named(&mut self, instruction: Instruction<'w>, state: &mut State<'w>, depth: usize) -> Flow<'w> {
+    fn call_named(&mut self, instruction: Instruction<'w>, state: &mut FactState<'w>, depth: usize) -> Flow<'w> {
         let mut given = self.popped(instruction, state).into_iter();
         let name = given.next().unwrap_or_default();
         self.mark_whole(name.nodes());
@@ -318,7 +317,7 @@ impl<'w> Walk<'w, '_> {
     }
 
     /// Counts the values in a scope as read: they are looked up by name.
-    fn expose(&mut self, scope: u32, state: &State<'w>) {
+    fn expose(&mut self, scope: u32, state: &FactState<'w>) {
         for (_, root) in self.code.scope(scope).entries() {
             let held = self.root(root, state);
             self.mark_whole(held.nodes());
@@ -326,7 +325,7 @@ impl<'w> Walk<'w, '_> {
     }
 
     /// Calls a function with the popped values.
-    fn call(&mut self, instruction: Instruction<'w>, state: &mut State<'w>) -> Held<'w> {
+    fn call(&mut self, instruction: Instruction<'w>, state: &mut FactState<'w>) -> Held<'w> {
         let arguments = self.popped(instruction, state);
         let import = self.code.import(instruction).and_then(|import| self.imports.get(import as usize));
         let (kind, name) = import.copied().unwrap_or((ImportKind::Function, ""));
@@ -423,7 +422,7 @@ fn literal<'w>(operand: u32) -> Fact<'w> {
 }
 
 /// Jumps if it is known, and otherwise both jumps and does not.
-fn branch<'w>(jumps: Option<bool>, label: u32, state: &mut State<'w>) -> Flow<'w> {
+fn branch<'w>(jumps: Option<bool>, label: u32, state: &mut FactState<'w>) -> Flow<'w> {
     match jumps {
         Some(true) => Flow::To(label),
         Some(false) => Flow::Next,
@@ -432,7 +431,7 @@ fn branch<'w>(jumps: Option<bool>, label: u32, state: &mut State<'w>) -> Flow<'w
 }
 
 /// Jumps if the top value is a literal.
-fn jump_is<'w>(literal: Fact<'w>, label: u32, state: &mut State<'w>) -> Flow<'w> {
+fn jump_is<'w>(literal: Fact<'w>, label: u32, state: &mut FactState<'w>) -> Flow<'w> {
     let top = state.stack.last().map_or(Fact::Unknown, |held| held.fact);
     let is = match (top.scalar(), literal) {
         (Fact::Bool(a), Fact::Bool(b)) => Some(a == b),

@@ -1,15 +1,16 @@
-//! Lookups of paths: the facts about the value of a path, or the step that has none.
+//! Lookups of paths: the facts about the value of a path, and the paths that inputs lack.
 
 use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::held::{Fact, Held, Origin, TRACKED};
-use super::walk::{State, Walk};
+use super::slots::{Fact, Held, Origin, TRACKED};
+use super::walk::{Effect, FactState, FactWalk, Miss};
+use crate::bytecode::program::Program;
 use crate::bytecode::records::{Path, Root, Segment};
-use dropforge_value::ReadPaths;
+use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_value::read_paths::NodeId;
-use dropforge_value::{Data, DataMap};
+use dropforge_value::{Data, DataMap, ReadPaths};
 
 /// Maximum number of other inputs of an origin. A thousand variables may each derive from the one before.
 const OTHERS: usize = 64;
@@ -27,22 +28,22 @@ pub struct Lack<'w> {
 
 /// A step whose computed key is known.
 #[derive(Debug, Clone, Copy)]
-enum Key<'w> {
+enum StepKey<'w> {
     Name(&'w str),
     Item(usize),
     Unknown,
 }
 
-impl<'w> Walk<'w, '_> {
+impl<'w> FactWalk<'w, '_> {
     /// Finds the facts about the value of a path, of which the indexes have been taken from the stack. Returns the step
     /// without a value if it certainly has none.
     pub(super) fn look_up(
         &mut self,
         path: &Path<'w>,
         indexes: &[Held<'w>],
-        state: &State<'w>,
+        state: &FactState<'w>,
     ) -> (Held<'w>, Option<Lack<'w>>) {
-        let keys: SmallVec<[Key<'w>; 4]> = path.segments().map(|(segment, _)| self.key(segment, indexes)).collect();
+        let keys: SmallVec<[StepKey<'w>; 4]> = path.segments().map(|(segment, _)| self.key(segment, indexes)).collect();
         let (mut nodes, mut lack, mut fact) = (Vec::new(), None, None);
         for root in path.roots() {
             let base = self.root(root, state);
@@ -73,7 +74,7 @@ impl<'w> Walk<'w, '_> {
 
     /// Records the path that the instruction at `at` looks up, up to its first computed key, if reads are recorded and it
     /// begins at one input. Returns the origin of its value.
-    pub(super) fn note_read(&mut self, at: u32, path: &Path<'w>, state: &State<'w>) -> Option<Rc<Origin<'w>>> {
+    pub(super) fn note_read(&mut self, at: u32, path: &Path<'w>, state: &FactState<'w>) -> Option<Rc<Origin<'w>>> {
         self.reads.as_ref()?;
         let mut roots = path.roots();
         let mut origin = (*self.root(roots.next()?, state).origin?).clone();
@@ -94,19 +95,19 @@ impl<'w> Walk<'w, '_> {
         }
     }
 
-    fn key(&self, segment: Segment, indexes: &[Held<'w>]) -> Key<'w> {
+    fn key(&self, segment: Segment, indexes: &[Held<'w>]) -> StepKey<'w> {
         match segment {
-            Segment::Attr(name) => Key::Name(self.code.str(name)),
+            Segment::Attr(name) => StepKey::Name(self.code.str(name)),
             Segment::Index(nth) => match indexes.get(nth as usize).map(|held| held.fact.scalar()) {
-                Some(Fact::Str(name)) => Key::Name(name),
-                Some(Fact::Int(at)) => usize::try_from(at).map_or(Key::Unknown, Key::Item),
-                _ => Key::Unknown,
+                Some(Fact::Str(name)) => StepKey::Name(name),
+                Some(Fact::Int(at)) => usize::try_from(at).map_or(StepKey::Unknown, StepKey::Item),
+                _ => StepKey::Unknown,
             },
         }
     }
 
     /// Returns the facts about a root.
-    pub(super) fn root(&self, root: Root, state: &State<'w>) -> Held<'w> {
+    pub(super) fn root(&self, root: Root, state: &FactState<'w>) -> Held<'w> {
         match root {
             Root::Slot(slot) => state.slots.get(slot).cloned().unwrap_or_default(),
             Root::Global(global) => self.globals.get(global as usize).cloned().unwrap_or_default(),
@@ -122,19 +123,19 @@ impl<'w> Walk<'w, '_> {
         }
     }
 
-    fn walk_fact(&self, root: Root, base: Fact<'w>, keys: &[Key<'w>]) -> Result<Fact<'w>, Lack<'w>> {
+    fn walk_fact(&self, root: Root, base: Fact<'w>, keys: &[StepKey<'w>]) -> Result<Fact<'w>, Lack<'w>> {
         if let Fact::Absent(_) = base {
             return Err(Lack { step: None, name: self.root_name(root), parent: self.inputs });
         }
         keys.iter().enumerate().try_fold(base, |fact, (at, key)| {
             let lack = |name, parent| Lack { step: u32::try_from(at).ok(), name, parent };
             match (fact, *key) {
-                (Fact::Data(Data::Map(map)), Key::Name(name)) => match map.get(name) {
+                (Fact::Data(Data::Map(map)), StepKey::Name(name)) => match map.get(name) {
                     Some(value) => Ok(Fact::Data(value)),
                     None => Err(lack(name, Some(map))),
                 },
                 (Fact::Data(Data::List(items)), key) => Ok(item(items, key)),
-                (Fact::Data(Data::Null | Data::Bool(_) | Data::Int(_) | Data::Str(_)), Key::Name(name)) => {
+                (Fact::Data(Data::Null | Data::Bool(_) | Data::Int(_) | Data::Str(_)), StepKey::Name(name)) => {
                     Err(lack(name, None))
                 }
                 _ => Ok(Fact::Unknown),
@@ -143,17 +144,17 @@ impl<'w> Walk<'w, '_> {
     }
 
     /// Returns the nodes of a path below `from`. Everything counts as read below a node whose key is computed.
-    fn walk_nodes(&mut self, from: &[NodeId], keys: &[Key<'w>]) -> Vec<NodeId> {
+    fn walk_nodes(&mut self, from: &[NodeId], keys: &[StepKey<'w>]) -> Vec<NodeId> {
         if from.is_empty() {
             return Vec::new();
         }
         let mut nodes = from.to_vec();
         for key in keys {
-            if let Key::Unknown = key {
+            if let StepKey::Unknown = key {
                 self.mark_whole(&nodes);
                 return Vec::new();
             }
-            let name = if let Key::Name(name) = key { name } else { ReadPaths::ITEM };
+            let name = if let StepKey::Name(name) = key { name } else { ReadPaths::ITEM };
             nodes = self.children(&nodes, name);
         }
         nodes
@@ -175,11 +176,45 @@ fn deeper<'w>(lack: Option<Lack<'w>>, other: Lack<'w>) -> Option<Lack<'w>> {
 }
 
 /// Returns the facts about an item of a list.
-fn item<'w>(items: &'w [Data], key: Key<'w>) -> Fact<'w> {
+fn item<'w>(items: &'w [Data], key: StepKey<'w>) -> Fact<'w> {
     let at = match key {
-        Key::Item(at) => Some(at),
-        Key::Name(name) => name.parse().ok(),
-        Key::Unknown => None,
+        StepKey::Item(at) => Some(at),
+        StepKey::Name(name) => name.parse().ok(),
+        StepKey::Unknown => None,
     };
     at.and_then(|at| items.get(at)).map_or(Fact::Unknown, Fact::Data)
+}
+
+/// Finds the paths that `program` looks up and that `inputs` lack, in code order, without running it. `left` is the number
+/// of steps that it may take, and is reduced by those taken. With fewer than needed, some are not found.
+///
+/// A branch is left out if the inputs rule it out. A path that the program tests for presence, or for which it has a
+/// default, is not missing. A program that changes maps may read other entries than the inputs have: in it nothing is
+/// missing, unless `looks_at_changed` says that the caller tells names that it may add.
+///
+/// ```
+/// use dropforge::bytecode::analysis::missing;
+/// use dropforge::engine::{Dialect, Engine};
+/// use dropforge::value::Data;
+/// let source = "{% if tls.on %}{{ tls.cert }}{% endif %}{{ image.tga }}{{ zone | default(value=1) }}";
+/// let template = Engine::new().compile(Dialect::Tera, "t", source)?;
+/// let inputs = serde_json::from_str::<Data>(r#"{"tls": {"on": false}, "image": {"tag": 1}}"#)?.into_map().unwrap();
+/// let found = missing(template.program(), &inputs, false, &mut 1_000);
+/// assert_eq!(found.iter().map(|miss| miss.path).collect::<Vec<_>>(), ["image.tga"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn missing<'w>(program: &'w Program, inputs: &'w DataMap, looks_at_changed: bool, left: &mut u64) -> Vec<Miss<'w>> {
+    if program.start().mutable && !looks_at_changed {
+        return Vec::new();
+    }
+    let mut unused = ReadPaths::default();
+    let mut walk = FactWalk::new(program, &mut unused, Some(inputs), *left);
+    walk.run();
+    *left = walk.left;
+    let (mut misses, tested) = (walk.misses, walk.tested);
+    misses.retain(|miss| miss.effect == Effect::Fails || !tested.contains(&miss.path));
+    // A loop looks up the same path for each item, and the worst consequence counts.
+    misses.small_sort_by_key(|miss| (miss.at, std::cmp::Reverse(miss.effect)));
+    misses.dedup_by_key(|miss| miss.at);
+    misses
 }

@@ -13,16 +13,128 @@
 
 mod control;
 mod effects;
-mod held;
 mod lookup;
-mod missing;
-mod reads;
 mod slots;
 mod walk;
 
 pub use control::ControlDependence;
-pub use lookup::Lack;
-pub use missing::missing;
-pub use reads::places_of_reads;
-pub use reads::{InputPath, Reads, display_path};
+pub use lookup::{Lack, missing};
 pub use walk::{Effect, Miss};
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use crate::bytecode::program::Program;
+use crate::bytecode::rows::ImportKind;
+use dropforge_base::text::Position;
+use dropforge_value::ReadPaths;
+use slots::Origin;
+use walk::{FactWalk, STEPS};
+
+impl Program {
+    /// Adds the paths that the program reads to `paths`.
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::value::ReadPaths;
+    /// let source = "{% for port in ports %}{{ port.number }}{% endfor %}";
+    /// let template = Engine::new().compile(Dialect::Tera, "t", source)?;
+    /// let mut paths = ReadPaths::default();
+    /// template.program().add_reads(&mut paths);
+    /// assert!(paths.reads([Some("ports"), None, Some("number")]));
+    /// assert!(!paths.reads([Some("ports"), None, Some("nmuber")]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn add_reads(&self, paths: &mut ReadPaths) {
+        let is_whole = FactWalk::new(self, paths, None, STEPS).run();
+        paths.everything |= !is_whole;
+    }
+}
+
+/// A path from an input.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct InputPath<'p> {
+    /// The input, and the steps from it.
+    pub names: Vec<String>,
+    /// The inputs that are read instead if the path has no value.
+    pub or: Vec<&'p str>,
+}
+
+impl fmt::Display for InputPath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&display_path(&self.names))
+    }
+}
+
+/// Formats the names of a path: `containers[].ports`.
+pub fn display_path(names: &[String]) -> String {
+    names.join(".").replace(&format!(".{}", ReadPaths::ITEM), ReadPaths::ITEM)
+}
+
+/// The inputs that a program reads and the functions that it calls, each with its first position in the sources.
+#[derive(Debug, Default)]
+pub struct Reads<'p> {
+    /// The paths from inputs, without those of variables that may hold one of several.
+    pub paths: BTreeMap<InputPath<'p>, Option<Position>>,
+    /// The functions, by kind and name.
+    pub calls: BTreeMap<(ImportKind, &'p str), Option<Position>>,
+    /// `true` if the program may read all inputs.
+    pub everything: bool,
+}
+
+impl<'p> Reads<'p> {
+    /// Walks over `program`.
+    pub fn of(program: &'p Program) -> Self {
+        let (mut tree, mut reads) = (ReadPaths::default(), Self { calls: calls(program), ..Self::default() });
+        let mut walk = FactWalk::new(program, &mut tree, None, STEPS);
+        walk.reads = Some(BTreeSet::new());
+        let is_whole = walk.run();
+        let looked_up = walk.reads.take().unwrap_or_default();
+        reads.everything = tree.everything || !is_whole;
+        for (Origin { node, or }, at) in looked_up {
+            let path = InputPath { names: tree.path(node), or };
+            keep_first(reads.paths.entry(path).or_default(), position(program, at));
+        }
+        reads
+    }
+}
+
+/// Returns the paths that a program reads, each with its places in the sources: `app.tera:3:10`. Programs without sources have
+/// none.
+pub fn places_of_reads(program: &Program) -> Vec<(String, String)> {
+    let mut tree = ReadPaths::default();
+    let mut walk = FactWalk::new(program, &mut tree, None, STEPS);
+    walk.reads = Some(BTreeSet::new());
+    walk.run();
+    let found = walk.reads.take().unwrap_or_default().into_iter();
+    let shown = |(origin, at): (Origin<'_>, u32)| {
+        let place = program.place(at)?;
+        let source = program.source(place)?;
+        let place = format!("{}:{}", source.path(), source.position(place.span.start));
+        Some((display_path(&tree.path(origin.node)), place))
+    };
+    found.filter_map(shown).collect()
+}
+
+/// Returns all functions that the code calls, with those in code that is never reached.
+fn calls(program: &Program) -> BTreeMap<(ImportKind, &str), Option<Position>> {
+    let (code, mut calls) = (program.code(), BTreeMap::new());
+    let imports: Vec<_> = program.imports().map(|import| (import.kind, import.name)).collect();
+    for instruction in program.chunks().flat_map(|chunk| code.instructions(chunk)) {
+        if let Some(import) = code.import(instruction).and_then(|import| imports.get(import as usize)) {
+            keep_first(calls.entry(*import).or_default(), position(program, instruction.at));
+        }
+    }
+    calls
+}
+
+fn position(program: &Program, at: u32) -> Option<Position> {
+    let place = program.place(at)?;
+    Some(program.source(place)?.position(place.span.start))
+}
+
+/// Keeps the first of two positions.
+fn keep_first(kept: &mut Option<Position>, found: Option<Position>) {
+    let key = |at: &Position| (at.line, at.column);
+    *kept = kept.take().into_iter().chain(found).min_by_key(key);
+}

@@ -1,9 +1,155 @@
-//! Facts about the slots of a state.
+//! Facts about values that a program computes, and about the slots that hold them.
 
 use std::rc::Rc;
 
-use super::held::{Fact, Held};
+use crate::bytecode::BinaryOp;
+use dropforge_value::Data;
 use dropforge_value::read_paths::NodeId;
+
+/// The facts about a value.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Held<'w> {
+    pub fact: Fact<'w>,
+    /// The paths that it may be the value of.
+    pub nodes: Option<Rc<[NodeId]>>,
+    /// The one path that it is the value of, if reads are recorded.
+    pub origin: Option<Rc<Origin<'w>>>,
+}
+
+/// A path from an input.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Origin<'w> {
+    pub node: NodeId,
+    /// The inputs that are read instead if the path has no value.
+    pub or: Vec<&'w str>,
+}
+
+/// A fact about a value.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) enum Fact<'w> {
+    /// Anything, or nothing.
+    #[default]
+    Unknown,
+    /// A value that is there.
+    Present,
+    /// Nothing. The word of the instruction that looked it up, if there is one.
+    Absent(Option<u32>),
+    /// A value of the inputs.
+    Data(&'w Data),
+    Str(&'w str),
+    Int(i64),
+    Bool(bool),
+    Null,
+    /// The number of misses so far.
+    Mark(usize),
+}
+
+/// Maximum number of paths that one value is tracked for.
+pub(super) const TRACKED: usize = 16;
+
+impl<'w> Held<'w> {
+    pub fn of(fact: Fact<'w>) -> Self {
+        Self { fact, nodes: None, origin: None }
+    }
+
+    pub fn nodes(&self) -> &[NodeId] {
+        self.nodes.as_deref().unwrap_or(&[])
+    }
+
+    /// Returns the facts that hold for a value that is one of two. The nodes that are too many to track are added to
+    /// `lost`.
+    pub fn or(self, other: Self, lost: &mut Vec<NodeId>) -> Self {
+        let fact = self.fact.or(other.fact);
+        let origin = match (self.origin, other.origin) {
+            (Some(mine), Some(others)) => Some(mine).filter(|mine| *mine == others),
+            (mine, others) => mine.or(others),
+        };
+        let nodes = match (self.nodes, other.nodes) {
+            (Some(nodes), None) | (None, Some(nodes)) => Some(nodes),
+            (Some(mine), Some(others)) if mine != others => {
+                let mut all: Vec<NodeId> = mine.iter().chain(&*others).copied().collect();
+                all.sort_unstable();
+                all.dedup();
+                let few = all.len() <= TRACKED;
+                if !few {
+                    lost.append(&mut all);
+                }
+                few.then(|| all.into())
+            }
+            (nodes, _) => nodes,
+        };
+        Self { fact, nodes, origin }
+    }
+}
+
+impl<'w> Fact<'w> {
+    fn or(self, other: Self) -> Self {
+        match (self.scalar(), other.scalar()) {
+            (Fact::Data(a), Fact::Data(b)) if std::ptr::eq(a, b) => self,
+            (Fact::Str(a), Fact::Str(b)) if a == b => self,
+            (Fact::Int(a), Fact::Int(b)) if a == b => self,
+            (Fact::Bool(a), Fact::Bool(b)) if a == b => self,
+            (Fact::Absent(a), Fact::Absent(b)) => Fact::Absent(a.filter(|_| a == b)),
+            (Fact::Null, Fact::Null) => self,
+            (Fact::Mark(a), Fact::Mark(b)) => Fact::Mark(a.min(b)),
+            (a, b) if a.is_present() == Some(true) && b.is_present() == Some(true) => Fact::Present,
+            _ => Fact::Unknown,
+        }
+    }
+
+    /// Returns the fact of a scalar input as that of a constant.
+    pub fn scalar(self) -> Self {
+        match self {
+            Fact::Data(Data::Str(text)) => Fact::Str(text),
+            Fact::Data(Data::Int(n)) => Fact::Int(*n),
+            Fact::Data(Data::Bool(b)) => Fact::Bool(*b),
+            Fact::Data(Data::Null) => Fact::Null,
+            other => other,
+        }
+    }
+
+    /// Returns `true` if there is a value. Languages differ about null.
+    pub(crate) fn is_present(self) -> Option<bool> {
+        match self.scalar() {
+            Fact::Unknown | Fact::Null => None,
+            Fact::Absent(_) => Some(false),
+            _ => Some(true),
+        }
+    }
+
+    /// Returns the truth of the value as a condition, if all languages that accept such a condition agree.
+    pub fn truth(self) -> Option<bool> {
+        match self.scalar() {
+            Fact::Bool(truth) => Some(truth),
+            Fact::Absent(_) | Fact::Null => Some(false),
+            Fact::Int(n) => Some(n != 0),
+            Fact::Str("true" | "false") => None,
+            Fact::Str(text) => Some(!text.is_empty()),
+            Fact::Data(Data::List(items)) => Some(!items.is_empty()),
+            Fact::Data(Data::Map(map)) => Some(!map.is_empty()),
+            _ => None,
+        }
+    }
+
+    /// Returns the result of a comparison, if all languages agree.
+    pub fn compare(op: BinaryOp, a: Self, b: Self) -> Option<bool> {
+        let order = match (a.scalar(), b.scalar()) {
+            (Fact::Int(a), Fact::Int(b)) => a.cmp(&b),
+            (Fact::Str(a), Fact::Str(b)) if matches!(op, BinaryOp::Eq | BinaryOp::Ne) => a.cmp(b),
+            (Fact::Bool(a), Fact::Bool(b)) if matches!(op, BinaryOp::Eq | BinaryOp::Ne) => a.cmp(&b),
+            _ => return None,
+        };
+        match op {
+            BinaryOp::Eq => Some(order.is_eq()),
+            BinaryOp::Ne => Some(order.is_ne()),
+            BinaryOp::Lt => Some(order.is_lt()),
+            BinaryOp::Le => Some(order.is_le()),
+            BinaryOp::Gt => Some(order.is_gt()),
+            BinaryOp::Ge => Some(order.is_ge()),
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem | BinaryOp::In => None,
+        }
+    }
+}
 
 /// The number of slots of a part.
 const PART: usize = 16;

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::held::{Fact, Held, Origin};
 use super::lookup::Lack;
-use super::slots::Slots;
+use super::slots::{Fact, Held, Origin, Slots};
 use crate::bytecode::code::CodeView;
 use crate::bytecode::header::Dialect;
 use crate::bytecode::isa::{Control, Jumps};
@@ -30,7 +29,7 @@ const REPORT: (ImportKind, &str) = (ImportKind::Intrinsic, "missing inputs");
 pub(super) const CERTAIN: u64 = 1 << 63;
 
 /// A walk over one program.
-pub(super) struct Walk<'w, 't> {
+pub(super) struct FactWalk<'w, 't> {
     pub code: CodeView<'w>,
     pub dialect: Dialect,
     pub imports: Vec<(ImportKind, &'w str)>,
@@ -80,24 +79,24 @@ pub enum Effect {
 
 /// The facts before an instruction.
 #[derive(Debug, Clone)]
-pub(super) struct State<'w> {
+pub(super) struct FactState<'w> {
     pub stack: Vec<Held<'w>>,
     pub slots: Slots<'w>,
-    pub loops: Vec<Running<'w>>,
+    pub loops: Vec<OpenLoop<'w>>,
     pub mass: u64,
 }
 
 /// An open loop.
 #[derive(Debug, Clone)]
-pub(super) struct Running<'w> {
-    items: Items<'w>,
+pub(super) struct OpenLoop<'w> {
+    items: LoopItems<'w>,
     at: usize,
     /// The number of its variables.
     names: u32,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Items<'w> {
+pub(super) enum LoopItems<'w> {
     List(&'w [Data]),
     Map(&'w DataMap),
     /// Unknown items. The body is walked twice, because it may use what an earlier item left behind.
@@ -109,11 +108,11 @@ pub(super) enum Flow<'w> {
     Next,
     To(u32),
     /// The next one, and the one at the label with other facts.
-    Both(u32, State<'w>),
+    Both(u32, FactState<'w>),
     End,
 }
 
-impl<'w, 't> Walk<'w, 't> {
+impl<'w, 't> FactWalk<'w, 't> {
     pub fn new(program: &'w Program, tree: &'t mut ReadPaths, inputs: Option<&'w DataMap>, left: u64) -> Self {
         let code = program.code();
         let imports = program.imports().map(|import| (import.kind, import.name)).collect();
@@ -166,7 +165,7 @@ impl<'w, 't> Walk<'w, 't> {
         }
         let slots = Slots::new(given, chunk.slots as usize);
         let mut pending = BTreeMap::new();
-        pending.insert(chunk.entry, State { stack: Vec::new(), slots, loops: Vec::new(), mass });
+        pending.insert(chunk.entry, FactState { stack: Vec::new(), slots, loops: Vec::new(), mass });
         let mut returned = 0u64;
         while let Some((at, state)) = pending.pop_first() {
             returned = returned.saturating_add(self.run_from(at, state, &mut pending, depth));
@@ -178,8 +177,8 @@ impl<'w, 't> Walk<'w, 't> {
     fn run_from(
         &mut self,
         mut at: u32,
-        mut state: State<'w>,
-        pending: &mut BTreeMap<u32, State<'w>>,
+        mut state: FactState<'w>,
+        pending: &mut BTreeMap<u32, FactState<'w>>,
         depth: usize,
     ) -> u64 {
         loop {
@@ -210,7 +209,7 @@ impl<'w, 't> Walk<'w, 't> {
     }
 
     /// Adds a state that continues at `at`.
-    fn wait(&mut self, at: u32, state: State<'w>, pending: &mut BTreeMap<u32, State<'w>>) {
+    fn wait(&mut self, at: u32, state: FactState<'w>, pending: &mut BTreeMap<u32, FactState<'w>>) {
         self.spend(1 + (state.slots.len() + state.stack.len()) as u64 / 8);
         let state = match pending.remove(&at) {
             Some(known) => self.merge(known, state),
@@ -219,16 +218,16 @@ impl<'w, 't> Walk<'w, 't> {
         pending.insert(at, state);
     }
 
-    fn merge(&mut self, a: State<'w>, b: State<'w>) -> State<'w> {
+    fn merge(&mut self, a: FactState<'w>, b: FactState<'w>) -> FactState<'w> {
         let mut lost = Vec::new();
         let stack = a.stack.into_iter().zip(b.stack).map(|(a, b)| a.or(b, &mut lost)).collect();
         let slots = a.slots.or(&b.slots, &mut lost);
         self.mark_whole(&lost);
-        State { stack, slots, loops: a.loops, mass: a.mass.saturating_add(b.mass) }
+        FactState { stack, slots, loops: a.loops, mass: a.mass.saturating_add(b.mass) }
     }
 
-    /// Continues behind each handler that begins at `at`, as if an error was absorbed.
-    fn enter_absorbers(&mut self, at: u32, state: &mut State<'w>, pending: &mut BTreeMap<u32, State<'w>>) {
+    /// Continues after each handler that begins at `at`, as if an error was absorbed.
+    fn enter_absorbers(&mut self, at: u32, state: &mut FactState<'w>, pending: &mut BTreeMap<u32, FactState<'w>>) {
         let mut next = self.first_absorber(at);
         while let Some(handler) = self.absorbers.get(next).copied().filter(|handler| handler.from == at) {
             next += 1;
@@ -248,14 +247,14 @@ impl<'w, 't> Walk<'w, 't> {
         self.absorber
     }
 
-    /// Continues behind the innermost handler if the instruction at `at` certainly failed. The misses behind the first
+    /// Continues after the innermost handler if the instruction at `at` certainly failed. The misses after the first
     /// `before` are absorbed.
     fn absorb(
         &mut self,
         at: u32,
         before: usize,
-        state: &mut State<'w>,
-        pending: &mut BTreeMap<u32, State<'w>>,
+        state: &mut FactState<'w>,
+        pending: &mut BTreeMap<u32, FactState<'w>>,
     ) -> bool {
         if !self.misses.get(before..).is_some_and(|new| new.iter().any(|miss| miss.effect != Effect::Condition)) {
             return false;
@@ -276,7 +275,7 @@ impl<'w, 't> Walk<'w, 't> {
         names: u32,
         slot: u32,
         label: u32,
-        state: &mut State<'w>,
+        state: &mut FactState<'w>,
     ) -> Flow<'w> {
         let nodes = self.children(over.nodes(), ReadPaths::ITEM);
         let origin = over.origin.filter(|_| names == 1).and_then(|origin| {
@@ -285,27 +284,27 @@ impl<'w, 't> Walk<'w, 't> {
         });
         let item = Held { fact: Fact::Present, nodes: (!nodes.is_empty()).then(|| nodes.into()), origin };
         let items = match over.fact {
-            Fact::Data(Data::List(items)) => Items::List(items),
-            Fact::Data(Data::Map(map)) if names == 2 => Items::Map(map),
-            _ => Items::Some(item),
+            Fact::Data(Data::List(items)) => LoopItems::List(items),
+            Fact::Data(Data::Map(map)) if names == 2 => LoopItems::Map(map),
+            _ => LoopItems::Some(item),
         };
-        if matches!(items, Items::List([])) || matches!(items, Items::Map(map) if map.is_empty()) {
+        if matches!(items, LoopItems::List([])) || matches!(items, LoopItems::Map(map) if map.is_empty()) {
             return Flow::To(label);
         }
-        let none = matches!(items, Items::Some(_)).then(|| split(state));
-        state.loops.push(Running { items, at: 0, names });
+        let none = matches!(items, LoopItems::Some(_)).then(|| split(state));
+        state.loops.push(OpenLoop { items, at: 0, names });
         set_item(slot, state);
         none.map_or(Flow::Next, |none| Flow::Both(label, none))
     }
 
     /// Continues a loop with its next item, or closes it.
-    pub(super) fn next(slot: u32, label: u32, state: &mut State<'w>) -> Flow<'w> {
+    pub(super) fn next(slot: u32, label: u32, state: &mut FactState<'w>) -> Flow<'w> {
         let Some(running) = state.loops.last_mut() else { return Flow::End };
         running.at += 1;
         let length = match running.items {
-            Items::List(items) => items.len(),
-            Items::Map(map) => map.len(),
-            Items::Some(_) => 2,
+            LoopItems::List(items) => items.len(),
+            LoopItems::Map(map) => map.len(),
+            LoopItems::Some(_) => 2,
         };
         if running.at >= length {
             state.loops.pop();
@@ -334,15 +333,15 @@ impl<'w, 't> Walk<'w, 't> {
 }
 
 /// Puts the current item of the innermost loop into its slots.
-fn set_item(slot: u32, state: &mut State<'_>) {
-    let Some(Running { items, at, names }) = state.loops.last() else { return };
+fn set_item(slot: u32, state: &mut FactState<'_>) {
+    let Some(OpenLoop { items, at, names }) = state.loops.last() else { return };
     let (key, item) = match items {
-        Items::List(items) => (Fact::Present, items.get(*at).map(|item| Held::of(Fact::Data(item)))),
-        Items::Map(map) => match map.get_index(*at) {
+        LoopItems::List(items) => (Fact::Present, items.get(*at).map(|item| Held::of(Fact::Data(item)))),
+        LoopItems::Map(map) => match map.get_index(*at) {
             Some((key, value)) => (Fact::Str(key), Some(Held::of(Fact::Data(value)))),
             None => (Fact::Unknown, None),
         },
-        Items::Some(item) => (Fact::Present, Some(item.clone())),
+        LoopItems::Some(item) => (Fact::Present, Some(item.clone())),
     };
     let (item, second) = (item.unwrap_or_default(), names.saturating_sub(1));
     if second > 0 {
@@ -352,15 +351,15 @@ fn set_item(slot: u32, state: &mut State<'_>) {
 }
 
 /// Takes half of the mass of a state into a copy.
-pub(super) fn split<'w>(state: &mut State<'w>) -> State<'w> {
+pub(super) fn split<'w>(state: &mut FactState<'w>) -> FactState<'w> {
     let mass = state.mass / 2;
-    let other = State { mass, ..state.clone() };
+    let other = FactState { mass, ..state.clone() };
     state.mass -= mass;
     other
 }
 
 /// Cuts the stacks as a handler does when it absorbs an error.
-fn cut(state: &mut State<'_>, handler: Handler) {
+fn cut(state: &mut FactState<'_>, handler: Handler) {
     state.stack.truncate(handler.height as usize);
     state.loops.truncate(handler.iters as usize);
     state.stack.push(Held::of(Fact::Absent(None)));

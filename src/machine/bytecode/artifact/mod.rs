@@ -17,7 +17,7 @@
 //! | `templates` | array of maps | sorted by name: `name`, `dialect`, `escape`, `executable`, `digest`, `reaches` (sorted), `program`, `residual` (an array of none or one) |
 //! | `bytes` | bin | files that are no text, and the values that a language has of files, in MessagePack |
 //! | `text` | str | sources, files, and the names, constants and messages that are not part of them |
-//! | `words` | bin | the tables of all templates, the residual of each behind its program |
+//! | `words` | bin | the tables of all templates, the residual of each after its program |
 //!
 //! A program and a residual are maps: `caches`, `memos`, `lenient`, `mutable`, `sections` (the number of words of each table).
 //!
@@ -41,21 +41,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod decoder;
-mod fingerprint;
 mod format;
-mod known;
 mod messagepack;
 mod open;
 mod resources;
-mod stored;
 #[cfg(test)]
 mod tests;
 mod write;
 
-pub use fingerprint::fingerprint;
-pub use format::{FORMAT as ARTIFACT_FORMAT, is_artifact};
+pub use format::{FORMAT as ARTIFACT_FORMAT, fingerprint, is_artifact};
 pub use open::{Bundle, BundleEntry, Bytes};
-pub use resources::{HEAD, ResourceFile, Resources, owner};
-pub use stored::StoredValue;
+pub use resources::{HEAD, ResourceFile, Resources, StoredValue, owner};
 pub use write::{Entry, FileEntry, Files, encode, encode_specialised, encode_with_files};

@@ -6,12 +6,10 @@ use std::sync::Arc;
 use super::super::header::Dialect;
 use super::super::pool::Pool;
 use super::super::program::Program;
-use super::super::sections::{Layout, Properties, SECTIONS};
+use super::super::sections::Layout;
 use super::super::verify::{Rule, Rules};
-use super::decoder::Decoder;
-use super::fingerprint::fingerprint;
-use super::format::{DIGEST, ENGINE, FORMAT, digest_of, head, sorted_name};
-use super::known;
+use super::format::{DIGEST, ENGINE, FORMAT, TableLayout, digest_of, fingerprint, head, read_known, sorted_name};
+use super::messagepack::Decoder;
 use super::resources::{Listed, Resources};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_value::DataMap;
@@ -70,10 +68,10 @@ impl fmt::Debug for Bytes {
 /// Verified templates. Cheap to clone.
 #[derive(Clone)]
 pub struct Bundle {
-    inner: Arc<Inner>,
+    inner: Arc<BundleContents>,
 }
 
-struct Inner {
+struct BundleContents {
     digest: [u8; DIGEST],
     stripped: bool,
     known: Option<Arc<DataMap>>,
@@ -153,7 +151,7 @@ impl Bundle {
 
     pub(super) fn open_with(bytes: Bytes, rules: Rules) -> Result<Bundle> {
         let slice = bytes.as_slice();
-        let file = File::read(slice, rules)?;
+        let file = UnverifiedFile::read(slice, rules)?;
         let (place, digest) = digest_of(slice)?;
         if slice.get(place) != Some(&digest) {
             let error = Diagnostic::new(Code::ArtifactDigest, "the artifact is not as it was written");
@@ -170,7 +168,7 @@ impl Bundle {
         let entries = file.templates.into_iter().map(|template| template.entry(&mut words));
         let entries = entries.collect::<Result<Vec<_>>>()?;
         words.end()?;
-        Ok(Bundle { inner: Arc::new(Inner { digest, stripped, known, resources, len, entries }) })
+        Ok(Bundle { inner: Arc::new(BundleContents { digest, stripped, known, resources, len, entries }) })
     }
 
     /// Returns the templates, sorted by name.
@@ -251,34 +249,28 @@ fn text_of(all: &'static [u8], text: &str) -> &'static str {
 }
 
 /// A decoded file whose programs have not been verified.
-struct File<'b> {
+struct UnverifiedFile<'b> {
     stripped: bool,
     resources: Option<Listed<'b>>,
     known: Option<DataMap>,
-    templates: Vec<Template<'b>>,
+    templates: Vec<UnverifiedTemplate<'b>>,
     bytes: &'b [u8],
     text: &'b str,
     words: &'b [u8],
 }
 
-struct Template<'b> {
+struct UnverifiedTemplate<'b> {
     name: &'b str,
     dialect: Dialect,
     escape: bool,
     executable: bool,
     digest: [u8; DIGEST],
     reaches: Box<[Box<str>]>,
-    program: Tables,
-    residual: Option<Tables>,
+    program: TableLayout,
+    residual: Option<TableLayout>,
 }
 
-/// The properties of a program and the number of words of each of its tables.
-struct Tables {
-    properties: Properties,
-    sections: [usize; SECTIONS],
-}
-
-impl<'b> File<'b> {
+impl<'b> UnverifiedFile<'b> {
     fn read(bytes: &'b [u8], rules: Rules) -> Result<Self> {
         let mut decoder = Decoder::new(bytes);
         head(&mut decoder)?;
@@ -287,12 +279,12 @@ impl<'b> File<'b> {
         decoder.key("resources")?;
         let resources = Listed::read(&mut decoder, rules)?;
         decoder.key("known")?;
-        let known = known::read(&mut decoder)?;
+        let known = read_known(&mut decoder)?;
         decoder.key("templates")?;
-        let mut templates: Vec<Template<'b>> = Vec::new();
+        let mut templates: Vec<UnverifiedTemplate<'b>> = Vec::new();
         for _ in 0..decoder.array()? {
             let last = templates.last().map(|template| template.name);
-            templates.push(Template::read(&mut decoder, last, (rules, known.is_some()))?);
+            templates.push(UnverifiedTemplate::read(&mut decoder, last, (rules, known.is_some()))?);
         }
         decoder.key("bytes")?;
         let bytes = decoder.bin()?;
@@ -306,7 +298,7 @@ impl<'b> File<'b> {
     }
 }
 
-impl<'b> Template<'b> {
+impl<'b> UnverifiedTemplate<'b> {
     fn read(decoder: &mut Decoder<'b>, last: Option<&str>, (rules, is_known): (Rules, bool)) -> Result<Self> {
         decoder.map(8)?;
         decoder.key("name")?;
@@ -322,11 +314,11 @@ impl<'b> Template<'b> {
         decoder.key("reaches")?;
         let reaches = reaches(decoder, rules)?;
         decoder.key("program")?;
-        let program = Tables::read(decoder)?;
+        let program = TableLayout::read(decoder)?;
         decoder.key("residual")?;
         let residual = match decoder.array()? {
             0 => None,
-            1 if is_known => Some(Tables::read(decoder)?),
+            1 if is_known => Some(TableLayout::read(decoder)?),
             _ => return Err(decoder.damaged("a program is specialised to nothing, or twice")),
         };
         Ok(Self { name, dialect, escape, executable, digest, reaches, program, residual })
@@ -346,23 +338,6 @@ impl<'b> Template<'b> {
     }
 }
 
-impl Tables {
-    fn read(decoder: &mut Decoder<'_>) -> Result<Self> {
-        decoder.map(5)?;
-        decoder.key("caches")?;
-        let caches = decoder.narrow()?;
-        decoder.key("memos")?;
-        let memos = decoder.narrow()?;
-        decoder.key("lenient")?;
-        let lenient = decoder.bool()?;
-        decoder.key("mutable")?;
-        let mutable = decoder.bool()?;
-        decoder.key("sections")?;
-        let sections = sections(decoder)?;
-        Ok(Self { properties: Properties { caches, memos, lenient, mutable }, sections })
-    }
-}
-
 /// The tables of all programs, read in order.
 struct Words {
     block: Arc<[u32]>,
@@ -374,7 +349,7 @@ struct Words {
 
 impl Words {
     /// Verifies the next program.
-    fn program(&mut self, dialect: Dialect, Tables { properties, sections }: Tables) -> Result<Program> {
+    fn program(&mut self, dialect: Dialect, TableLayout { properties, sections }: TableLayout) -> Result<Program> {
         let layout = Layout::of_lengths(self.start, sections)
             .filter(|layout| layout.range().end <= self.block.len())
             .ok_or_else(|| Rule::V15.broken("tables do not consist of whole rows, or leave the words"))?;
@@ -398,13 +373,4 @@ fn reaches(decoder: &mut Decoder<'_>, rules: Rules) -> Result<Box<[Box<str>]>> {
         names.push(name.into());
     }
     Ok(names.into())
-}
-
-fn sections(decoder: &mut Decoder<'_>) -> Result<[usize; SECTIONS]> {
-    decoder.array_of(SECTIONS)?;
-    let mut sections = [0; SECTIONS];
-    for place in &mut sections {
-        *place = decoder.narrow()?;
-    }
-    Ok(sections)
 }

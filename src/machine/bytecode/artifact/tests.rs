@@ -6,11 +6,10 @@ use super::super::program::Program;
 use super::super::rows::ChunkInfo;
 use super::super::sections::{Parts, Properties};
 use super::super::verify::{Rule, Rules};
-use super::decoder::Decoder;
+use super::messagepack::Decoder;
 use super::open::Bytes;
-use super::stored;
 use super::write::seal;
-use super::{Bundle, Entry, FileEntry, Files, encode, encode_specialised, encode_with_files, owner};
+use super::{Bundle, Entry, FileEntry, Files, encode, encode_specialised, encode_with_files, owner, resources};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_value::{Data, DataMap};
 
@@ -230,7 +229,7 @@ fn values_are_read_as_they_were_written() {
         let map = (0..length).rev().map(|at| (at.to_string(), Data::Null)).collect();
         all = Data::List(vec![all, Data::Map(map)]);
     }
-    let read = stored::data(&rmp_serde::to_vec(&all).unwrap()).unwrap();
+    let read = resources::data(&rmp_serde::to_vec(&all).unwrap()).unwrap();
     // Also signs of zeros, kinds of numbers and the order of keys.
     assert_eq!(format!("{read:?}"), format!("{all:?}"));
 }
@@ -238,7 +237,7 @@ fn values_are_read_as_they_were_written() {
 #[test]
 fn values_are_bounded_and_written_in_one_way() {
     let nested = |levels: usize| [&[0x91].repeat(levels)[..], &[0xC0]].concat();
-    assert!(stored::data(&nested(128)).is_ok());
+    assert!(resources::data(&nested(128)).is_ok());
     let deep = nested(129);
     for (bytes, why) in [
         (&b""[..], "cut off"),
@@ -260,7 +259,7 @@ fn values_are_bounded_and_written_in_one_way() {
         (b"\xC4\x00", "expected"),
         (b"\xA1\xFF", "UTF-8"),
     ] {
-        let error = stored::data(bytes).unwrap_err();
+        let error = resources::data(bytes).unwrap_err();
         assert!(error.code == Code::ArtifactEncoding && error.message.contains(why), "{bytes:?}: {error}");
     }
 }

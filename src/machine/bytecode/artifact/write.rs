@@ -6,11 +6,11 @@ use hashbrown::HashMap;
 
 use super::super::header::Dialect;
 use super::super::program::Program;
-use super::super::sections::{POOL_SLACK, Properties, SECTIONS};
+use super::super::sections::POOL_SLACK;
 use super::super::verify::SHARED;
-use super::fingerprint::fingerprint;
-use super::format::{DIGEST, ENGINE, FORMAT, MAGIC, checksum, digest_of, is_name};
-use super::known;
+use super::format::{
+    DIGEST, ENGINE, FORMAT, MAGIC, TableLayout, checksum, digest_of, fingerprint, is_name, known_text,
+};
 use super::messagepack::MessagePack;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -56,17 +56,17 @@ pub struct FileEntry<'e> {
 }
 
 #[derive(Default)]
-struct File<'f> {
+struct ArtifactHead<'f> {
     digest: [u8; DIGEST],
     stripped: bool,
-    resources: Vec<Listed<'f>>,
+    resources: Vec<ListedFiles<'f>>,
     known: &'f str,
-    templates: Vec<Template<'f>>,
+    templates: Vec<TemplateHead<'f>>,
 }
 
-impl File<'_> {
+impl ArtifactHead<'_> {
     /// Writes the file with a body.
-    fn write(&self, body: &Body) -> Result<Vec<u8>> {
+    fn write(&self, body: &ArtifactBody) -> Result<Vec<u8>> {
         let words: Vec<u8> = body.words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let mut to = MessagePack::with_capacity(words.len() + body.text.len() + body.bytes.len() + 1024);
         to.map(12)?.str("magic")?.str(MAGIC)?.str("format")?.uint(FORMAT)?.str("engine")?.str(ENGINE)?;
@@ -80,18 +80,18 @@ impl File<'_> {
     }
 }
 
-struct Template<'f> {
+struct TemplateHead<'f> {
     name: &'f str,
     dialect: u8,
     escape: bool,
     executable: bool,
     digest: &'f [u8; DIGEST],
     reaches: Vec<&'f str>,
-    program: Tables,
-    residual: Vec<Tables>,
+    program: TableLayout,
+    residual: Vec<TableLayout>,
 }
 
-impl Template<'_> {
+impl TemplateHead<'_> {
     fn write(&self, to: &mut MessagePack) -> Result<()> {
         to.map(8)?.str("name")?.str(self.name)?.str("dialect")?.uint(self.dialect.into())?;
         to.str("escape")?.bool(self.escape)?.str("executable")?.bool(self.executable)?;
@@ -104,7 +104,7 @@ impl Template<'_> {
 }
 
 /// A set of files, by the places of their contents.
-struct Listed<'f> {
+struct ListedFiles<'f> {
     dialect: u8,
     name: &'f str,
     files: Vec<Listing<'f>>,
@@ -113,7 +113,7 @@ struct Listed<'f> {
 /// A path, `true` for text, the place of the content, and that of the value.
 type Listing<'f> = (&'f str, bool, u32, u32, Vec<u32>);
 
-impl Listed<'_> {
+impl ListedFiles<'_> {
     fn write(&self, to: &mut MessagePack) -> Result<()> {
         to.map(3)?.str("dialect")?.uint(self.dialect.into())?.str("name")?.str(self.name)?;
         to.str("files")?.list(self.files.len())?;
@@ -121,25 +121,6 @@ impl Listed<'_> {
             to.list(5)?.str(path)?.bool(*is_text)?.uint((*start).into())?.uint((*end).into())?.list(value.len())?;
             value.iter().try_for_each(|part| to.uint((*part).into()).map(drop))
         })
-    }
-}
-
-/// The properties of a program and the number of words of each of its tables.
-#[derive(Clone, Copy)]
-struct Tables {
-    caches: u32,
-    memos: u32,
-    lenient: bool,
-    mutable: bool,
-    sections: [usize; SECTIONS],
-}
-
-impl Tables {
-    fn write(&self, to: &mut MessagePack) -> Result<()> {
-        to.map(5)?.str("caches")?.uint(self.caches.into())?.str("memos")?.uint(self.memos.into())?;
-        to.str("lenient")?.bool(self.lenient)?.str("mutable")?.bool(self.mutable)?;
-        to.str("sections")?.list(SECTIONS)?;
-        self.sections.iter().try_for_each(|words| to.uint(*words as u64).map(drop))
     }
 }
 
@@ -158,7 +139,7 @@ pub fn encode(templates: &[Entry<'_>], strip: bool) -> Result<Vec<u8>> {
 /// # Errors
 /// Those of [`encode`]; [`Code::InputType`] for a known number that is not finite.
 pub fn encode_specialised(templates: &[Entry<'_>], known: &DataMap, strip: bool) -> Result<Vec<u8>> {
-    encode_all(templates, None, &known::text(known)?, strip)
+    encode_all(templates, None, &known_text(known)?, strip)
 }
 
 /// Works like [`encode`], with files that the language of the templates needs beside them. A text that is also the source of
@@ -174,14 +155,14 @@ fn encode_all(templates: &[Entry<'_>], files: Option<&Files<'_>>, known: &str, s
     let mut sorted = templates.to_vec();
     sorted.small_sort_by_key(|entry| entry.name);
     distinct(sorted.iter().map(|entry| entry.name), "two templates have it")?;
-    let mut body = Body::default();
+    let mut body = ArtifactBody::default();
     let packed: Vec<_> = sorted.iter().map(|entry| Packed::new(*entry, strip, &mut body)).collect::<Result<_>>()?;
     let resources = files.map(|files| body.files(files)).transpose()?;
     body.text.push_str(POOL_SLACK);
     let digests: Vec<_> = sorted.iter().map(|entry| template_digest(*entry, strip)).collect::<Result<_>>()?;
     let templates = packed.iter().zip(&digests).map(|(packed, digest)| packed.template(digest)).collect();
     let resources = resources.into_iter().collect();
-    sealed(&body, &File { stripped: strip, resources, known, templates, ..File::default() })
+    sealed(&body, &ArtifactHead { stripped: strip, resources, known, templates, ..ArtifactHead::default() })
 }
 
 /// Checks that no two of the sorted names are equal.
@@ -191,7 +172,7 @@ fn distinct<'n>(names: impl Iterator<Item = &'n str> + Clone, why: &str) -> Resu
 }
 
 /// Encodes a file with a body.
-fn sealed(body: &Body, file: &File<'_>) -> Result<Vec<u8>> {
+fn sealed(body: &ArtifactBody, file: &ArtifactHead<'_>) -> Result<Vec<u8>> {
     let mut bytes = file.write(body)?;
     seal(&mut bytes)?;
     Ok(bytes)
@@ -208,23 +189,23 @@ pub(super) fn seal(bytes: &mut [u8]) -> Result<()> {
 
 /// Returns the digest of an artifact that contains only this template, without its residual.
 fn template_digest(entry: Entry<'_>, strip: bool) -> Result<[u8; DIGEST]> {
-    let mut body = Body::default();
+    let mut body = ArtifactBody::default();
     let packed = Packed::new(Entry { residual: None, ..entry }, strip, &mut body)?;
     let templates = vec![packed.template(&[0; DIGEST])];
-    let alone = sealed(&body, &File { stripped: strip, templates, ..File::default() })?;
+    let alone = sealed(&body, &ArtifactHead { stripped: strip, templates, ..ArtifactHead::default() })?;
     Ok(checksum(&alone))
 }
 
 /// The text, bytes and words of all templates and files.
 #[derive(Default)]
-struct Body {
+struct ArtifactBody {
     text: String,
     known: HashMap<String, [u32; 2]>,
     bytes: Vec<u8>,
     words: Vec<u32>,
 }
 
-impl Body {
+impl ArtifactBody {
     /// Returns the ranges of a program's strings, preferably within `sources`: most strings are part of one. The longest are
     /// sought first, because the search is bounded.
     fn strings(&mut self, program: &Program, sources: &[[u32; 2]]) -> Result<Vec<[u32; 2]>> {
@@ -259,7 +240,7 @@ impl Body {
     }
 
     /// Adds the contents of files.
-    fn files<'f>(&mut self, files: &Files<'f>) -> Result<Listed<'f>> {
+    fn files<'f>(&mut self, files: &Files<'f>) -> Result<ListedFiles<'f>> {
         let mut sorted = files.files.to_vec();
         sorted.small_sort_by_key(|file| file.path);
         let paths = sorted.iter().map(|file| file.path);
@@ -268,7 +249,7 @@ impl Body {
             return Err(bad_name(name, "it is no relative path"));
         }
         let list = sorted.into_iter().map(|file| self.file(file)).collect::<Result<Vec<_>>>()?;
-        Ok(Listed { dialect: files.dialect as u8, name: files.name, files: list })
+        Ok(ListedFiles { dialect: files.dialect as u8, name: files.name, files: list })
     }
 
     fn file<'f>(&mut self, file: FileEntry<'f>) -> Result<Listing<'f>> {
@@ -296,7 +277,7 @@ impl Body {
     }
 
     /// Adds the tables of a program.
-    fn tables(&mut self, program: &Program, strip: bool) -> Result<Tables> {
+    fn tables(&mut self, program: &Program, strip: bool) -> Result<TableLayout> {
         let tables = program.tables();
         let sources = tables.sources.iter().zip(program.sources()).map(|(&[name, ..], source)| {
             let [start, end] = if strip { [0, 0] } else { self.add(source.text())? };
@@ -312,8 +293,7 @@ impl Body {
         }
         let (block, layout) = tables.block();
         self.words.extend(block);
-        let Properties { caches, memos, lenient, mutable } = tables.properties;
-        Ok(Tables { caches, memos, lenient, mutable, sections: layout.lengths() })
+        Ok(TableLayout { properties: tables.properties, sections: layout.lengths() })
     }
 }
 
@@ -351,12 +331,12 @@ impl Search<'_> {
 struct Packed<'e> {
     entry: Entry<'e>,
     reaches: Vec<&'e str>,
-    program: Tables,
-    residual: Vec<Tables>,
+    program: TableLayout,
+    residual: Vec<TableLayout>,
 }
 
 impl<'e> Packed<'e> {
-    fn new(entry: Entry<'e>, strip: bool, body: &mut Body) -> Result<Self> {
+    fn new(entry: Entry<'e>, strip: bool, body: &mut ArtifactBody) -> Result<Self> {
         let mut reaches: Vec<_> = entry.reaches.iter().map(String::as_str).collect();
         reaches.sort_unstable();
         reaches.dedup();
@@ -368,8 +348,8 @@ impl<'e> Packed<'e> {
         Ok(Self { entry, reaches, program, residual: residual.into_iter().collect() })
     }
 
-    fn template<'f>(&'f self, digest: &'f [u8; DIGEST]) -> Template<'f> {
-        Template {
+    fn template<'f>(&'f self, digest: &'f [u8; DIGEST]) -> TemplateHead<'f> {
+        TemplateHead {
             name: self.entry.name,
             dialect: self.entry.program.tables().dialect as u8,
             escape: self.entry.escape,

@@ -7,10 +7,9 @@ use super::super::isa::{Control, ISA, Op, OpInfo, Pops};
 use super::super::operands::Operand;
 use super::super::records::{Path, Root, Scope};
 use super::super::rows::ChunkInfo;
-use super::check::Check;
-use super::records::Records;
-use super::rules::Rule;
-use super::walk::{Block, KINDS, Kind, State, Walk};
+use super::tables::Records;
+use super::walk::{Block, BlockKind, CodeState, CodeWalk, KINDS};
+use super::{Check, Rule};
 use dropforge_base::diagnostics::Result;
 
 /// The columns of the instruction table that the walk reads of every instruction.
@@ -73,7 +72,7 @@ impl Check<'_, '_> {
     }
 }
 
-impl Walk<'_, '_> {
+impl CodeWalk<'_, '_> {
     /// Checks the instruction at `at` and applies its effects. Returns its number of words.
     #[inline(always)]
     pub(super) fn instruction(&mut self, at: u32) -> Result<u32> {
@@ -171,7 +170,7 @@ impl Walk<'_, '_> {
         self.check.require(rule, holds, what, at).map(|()| 0)
     }
 
-    /// Returns the words of a record, and those behind it.
+    /// Returns the words of a record, and those after it.
     #[inline(always)]
     fn record<'r>(&self, records: &Records<'r>, at: u32, (rule, what): Missing, here: usize) -> Result<&'r [u32]> {
         let record = records.at(at);
@@ -216,18 +215,18 @@ impl Walk<'_, '_> {
         match control {
             Control::Plain | Control::Call | Control::MayCall | Control::Fail => Ok(()),
             Control::Jump | Control::Branch => self.jump(there, label, words),
-            Control::BranchWithTop => self.jump(State { height: there.height + 1, ..there }, label, words),
+            Control::BranchWithTop => self.jump(CodeState { height: there.height + 1, ..there }, label, words),
             Control::OpenLoop => {
                 self.sets(first, self.word(at + 1), at)?;
-                self.open(Kind::Loop, first, words.end)?;
+                self.open(BlockKind::Loop, first, words.end)?;
                 self.jump(there, label, words)
             }
             Control::NextItem => self.next_item(first, label, at),
-            Control::CloseLoop => self.close(Kind::Loop, at),
-            Control::OpenText => self.open(Kind::Text, 0, 0),
-            Control::CloseText => self.close(Kind::Text, at),
-            Control::OpenValues => self.open(Kind::Values, 0, 0),
-            Control::CloseValues => self.close(Kind::Values, at),
+            Control::CloseLoop => self.close(BlockKind::Loop, at),
+            Control::OpenText => self.open(BlockKind::Text, 0, 0),
+            Control::CloseText => self.close(BlockKind::Text, at),
+            Control::OpenValues => self.open(BlockKind::Values, 0, 0),
+            Control::CloseValues => self.close(BlockKind::Values, at),
             Control::Gather => {
                 self.check.require(Rule::V9, self.block().gathers > 0, "nothing is gathered", at as usize)
             }
@@ -239,11 +238,11 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn open(&mut self, kind: Kind, names: u32, body: u32) -> Result<()> {
+    fn open(&mut self, kind: BlockKind, names: u32, body: u32) -> Result<()> {
         let (around, within) = (self.block(), self.state.open);
         let (loops, captures) =
-            (around.loops + u32::from(kind == Kind::Loop), around.captures + u32::from(kind != Kind::Loop));
-        let gathers = around.gathers + u32::from(kind == Kind::Values);
+            (around.loops + u32::from(kind == BlockKind::Loop), around.captures + u32::from(kind != BlockKind::Loop));
+        let gathers = around.gathers + u32::from(kind == BlockKind::Values);
         (self.most[1], self.most[2]) = (self.most[1].max(loops), self.most[2].max(captures));
         self.state.open = u32::try_from(self.blocks.len()).unwrap_or(u32::MAX);
         let height = self.state.height;
@@ -252,7 +251,7 @@ impl Walk<'_, '_> {
     }
 
     /// Closes the innermost block, which must be of this kind.
-    fn close(&mut self, kind: Kind, at: u32) -> Result<()> {
+    fn close(&mut self, kind: BlockKind, at: u32) -> Result<()> {
         let block = self.block();
         self.check.require(
             Rule::V9,
@@ -274,7 +273,7 @@ impl Walk<'_, '_> {
     /// Closes a loop, or lets its body begin again: the only jump back, which uses fuel.
     fn next_item(&mut self, slot: u32, label: u32, at: u32) -> Result<()> {
         let (block, here) = (self.block(), at as usize);
-        self.close(Kind::Loop, at)?;
+        self.close(BlockKind::Loop, at)?;
         self.sets(block.names, slot, at)?;
         self.check.require(Rule::V8, label == block.body, "a turn begins elsewhere than in its loop", here)?;
         let same = self.state.height == block.height;
@@ -283,7 +282,7 @@ impl Walk<'_, '_> {
 
     /// Lets the code continue at `target` with `state`, after the instruction of these words.
     #[inline(always)]
-    fn jump(&mut self, state: State, target: u32, words: Range<u32>) -> Result<()> {
+    fn jump(&mut self, state: CodeState, target: u32, words: Range<u32>) -> Result<()> {
         let (at, here) = (words.start, words.start as usize);
         let inside = (self.chunk.entry..self.chunk.end).contains(&target);
         self.check.require(Rule::V3, inside, "a jump leads out of its chunk", here)?;
@@ -297,7 +296,7 @@ impl Walk<'_, '_> {
                 Ok(())
             }
             Some(place) if target > at => {
-                let known = State::of(*place);
+                let known = CodeState::of(*place);
                 let faults =
                     ["jumps meet with stacks of different heights", "jumps meet in different loops or captures"];
                 self.agree(known, state, faults, at)

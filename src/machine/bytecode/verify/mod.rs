@@ -27,17 +27,130 @@
 //! bounded by the machine's limits on frames. A call by name finds its chunk when it runs, so the machine compares its
 //! arguments with the parameters.
 
-mod check;
 mod instruction;
-mod records;
-mod rules;
 mod tables;
 #[cfg(test)]
 mod tests;
 mod walk;
 
+use std::fmt;
+
+use super::sections::Tables;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+
 /// Maximum number of a program's strings that share a byte of the text, on average.
 pub(super) const SHARED: usize = 4;
 
-pub(super) use check::{Maxima, Texts, verify};
-pub use rules::{Rule, Rules};
+/// The location of source texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::bytecode) enum Texts {
+    /// In the pool.
+    InPool,
+    /// Outside the program.
+    Apart,
+}
+
+/// The handling of the maximum heights of each chunk: stack, loops, captures.
+#[derive(Debug)]
+pub(in crate::bytecode) enum Maxima<'m> {
+    /// They must equal the declared ones.
+    Compare,
+    /// They are recorded with the index of the chunk.
+    Measure(&'m mut Vec<(usize, [u32; 3])>),
+}
+
+/// Checks the tables and the code of a program.
+///
+/// # Errors
+/// [`Code::CorruptProgram`](dropforge_base::diagnostics::Code::CorruptProgram) with the broken rule.
+pub(in crate::bytecode) fn verify(
+    tables: &Tables<'_>,
+    texts: Texts,
+    rules: Rules,
+    mut maxima: Maxima<'_>,
+) -> Result<()> {
+    let check = Check { tables, rules };
+    check.tables(texts)?;
+    let records = check.records()?;
+    check.code(&mut vec![0; tables.words.len()], &records, &mut maxima)
+}
+
+/// A program, and the rules to check.
+#[derive(Debug, Clone, Copy)]
+struct Check<'c, 't> {
+    pub tables: &'c Tables<'t>,
+    pub rules: Rules,
+}
+
+impl Check<'_, '_> {
+    /// Reports a broken rule unless `holds`.
+    #[inline(always)]
+    pub fn require(&self, rule: Rule, holds: bool, what: &'static str, at: usize) -> Result<()> {
+        if holds || !self.rules.has(rule) { Ok(()) } else { Err(rule.broken_at(what, at)) }
+    }
+
+    pub(crate) fn has_string(&self, id: u32) -> bool {
+        (id as usize) < self.tables.strings.len()
+    }
+}
+
+/// A rule of the verifier. See the documentation of [`crate::bytecode::verify`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Rule {
+    V1,
+    V2,
+    V3,
+    V4,
+    V5,
+    V6,
+    V7,
+    V8,
+    V9,
+    V10,
+    V11,
+    V12,
+    V13,
+    V14,
+    V15,
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+impl Rule {
+    /// Returns the error of a program that breaks the rule there.
+    #[cold]
+    fn broken_at(self, what: &str, at: usize) -> Box<Diagnostic> {
+        self.broken(format_args!("{what} (at {at})"))
+    }
+
+    /// Returns the error of a program that breaks the rule.
+    #[cold]
+    pub(in crate::bytecode) fn broken(self, what: impl fmt::Display) -> Box<Diagnostic> {
+        Diagnostic::new(Code::CorruptProgram, format!("rule {self}: {what}")).with_field("rule", self.to_string())
+    }
+}
+
+/// The rules to check: all of them, except in tests that show the effect of each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules(u16);
+
+impl Rules {
+    /// All rules.
+    pub const ALL: Rules = Rules(u16::MAX);
+
+    #[cfg(test)]
+    pub(in crate::bytecode) fn without(rule: Rule) -> Rules {
+        Rules(!(1 << rule as u16))
+    }
+
+    /// Returns `true` if the rule is checked: always, except in tests.
+    #[inline(always)]
+    pub(in crate::bytecode) fn has(self, rule: Rule) -> bool {
+        cfg!(not(test)) || self.0 & 1 << rule as u16 != 0
+    }
+}

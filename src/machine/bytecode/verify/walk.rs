@@ -1,13 +1,12 @@
 //! The walk through the code: every instruction once, in word order.
 //!
-//! The first jump to a place records the state there, and every other path must agree. Only a loop's next turn jumps
+//! The first jump to a place records the state there, and every other path must agree. Only a loop's next iteration jumps
 //! back, to the start of its body, whose state is known, so one pass is enough.
 
 use super::super::operands::Operand;
 use super::super::rows::{ChunkInfo, HandlerRow};
-use super::check::{Check, Maxima};
-use super::records::AllRecords;
-use super::rules::Rule;
+use super::tables::AllRecords;
+use super::{Check, Maxima, Rule};
 use dropforge_base::diagnostics::Result;
 
 /// The usual maximum number of blocks of a chunk.
@@ -18,13 +17,13 @@ pub(super) const KINDS: usize = Operand::ALL.len();
 
 /// The state before an instruction: the height of the stack, and the innermost open block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct State {
+pub(super) struct CodeState {
     pub height: u32,
     pub open: u32,
 }
 
-impl State {
-    const START: State = State { height: 0, open: 0 };
+impl CodeState {
+    const START: CodeState = CodeState { height: 0, open: 0 };
 
     /// Encodes the state as a word other than 0.
     #[inline(always)]
@@ -33,14 +32,14 @@ impl State {
     }
 
     #[inline(always)]
-    pub fn of(note: u64) -> State {
-        State { height: (note & 0xFFFF_FFFF) as u32, open: ((note >> 32) as u32).wrapping_sub(1) }
+    pub fn of(note: u64) -> CodeState {
+        CodeState { height: (note & 0xFFFF_FFFF) as u32, open: ((note >> 32) as u32).wrapping_sub(1) }
     }
 }
 
 /// A kind of block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Kind {
+pub(super) enum BlockKind {
     /// The chunk itself.
     #[default]
     Chunk,
@@ -55,7 +54,7 @@ pub(super) enum Kind {
 /// An open block.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Block {
-    pub kind: Kind,
+    pub kind: BlockKind,
     /// The enclosing block.
     pub within: u32,
     /// The number of names of a loop.
@@ -74,10 +73,10 @@ pub(super) struct Block {
 
 /// A handler around the current instruction.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Guard {
+pub(super) struct OpenHandler {
     to: u32,
     /// The state after an error.
-    after: State,
+    after: CodeState,
     /// The innermost block before the handler's code.
     open: u32,
     /// The index of the first block that the handler's code opens.
@@ -92,7 +91,7 @@ impl Check<'_, '_> {
         self.entries(states)?;
         let mut blocks = Vec::with_capacity(BLOCKS);
         blocks.push(Block::default());
-        let mut walk = Walk {
+        let mut walk = CodeWalk {
             check: *self,
             records,
             states,
@@ -101,7 +100,7 @@ impl Check<'_, '_> {
             guards: Vec::new(),
             handlers: self.tables.handlers,
             event: 0,
-            state: State::START,
+            state: CodeState::START,
             live: true,
             floor: 0,
             most: [0; 3],
@@ -143,19 +142,19 @@ impl Check<'_, '_> {
     }
 }
 
-pub(super) struct Walk<'w, 't> {
+pub(super) struct CodeWalk<'w, 't> {
     pub check: Check<'w, 't>,
     pub records: &'w AllRecords<'t>,
     /// For each word, the state that jumps bring to the instruction there, if any.
     pub states: &'w mut [u64],
     pub chunk: ChunkInfo,
     pub blocks: Vec<Block>,
-    pub guards: Vec<Guard>,
+    pub guards: Vec<OpenHandler>,
     /// Handlers whose code has not begun.
     handlers: &'t [HandlerRow],
     /// The next word where a handler's code begins or ends.
     event: u32,
-    pub state: State,
+    pub state: CodeState,
     /// `true` if the previous instruction continues here.
     pub live: bool,
     /// The height that the innermost handler's code must not fall below.
@@ -166,7 +165,7 @@ pub(super) struct Walk<'w, 't> {
     pub bounds: [u32; KINDS],
 }
 
-impl Walk<'_, '_> {
+impl CodeWalk<'_, '_> {
     #[inline(never)]
     fn chunk(&mut self, chunk: ChunkInfo) -> Result<()> {
         self.chunk = chunk;
@@ -174,7 +173,7 @@ impl Walk<'_, '_> {
         self.bounds[Operand::LoopSlots as usize] = chunk.slots;
         self.bounds[Operand::SlotPair as usize] = chunk.slots.saturating_sub(1);
         self.blocks.truncate(1);
-        (self.state, self.live, self.floor, self.most) = (State::START, true, 0, [0; 3]);
+        (self.state, self.live, self.floor, self.most) = (CodeState::START, true, 0, [0; 3]);
         self.next_event();
         let mut at = chunk.entry;
         while at < chunk.end {
@@ -206,11 +205,11 @@ impl Walk<'_, '_> {
     fn meet_noted(&mut self, note: u64, at: u32) -> Result<()> {
         let of_jump = note >> 32 != 0;
         self.check.require(Rule::V4, of_jump, "a chunk begins inside of another", at as usize)?;
-        if of_jump { self.meet(State::of(note), at) } else { Ok(()) }
+        if of_jump { self.meet(CodeState::of(note), at) } else { Ok(()) }
     }
 
     /// Merges another path to this word, with `state`.
-    fn meet(&mut self, state: State, at: u32) -> Result<()> {
+    fn meet(&mut self, state: CodeState, at: u32) -> Result<()> {
         if self.live {
             let faults =
                 ["branches meet with stacks of different heights", "branches meet in different loops or captures"];
@@ -227,7 +226,7 @@ impl Walk<'_, '_> {
     }
 
     /// Requires that two paths meet with the same height and in the same block. `faults` are the two messages.
-    pub fn agree(&self, one: State, other: State, [height, open]: [&'static str; 2], at: u32) -> Result<()> {
+    pub fn agree(&self, one: CodeState, other: CodeState, [height, open]: [&'static str; 2], at: u32) -> Result<()> {
         self.check.require(Rule::V7, one.height == other.height, height, at as usize)?;
         self.check.require(Rule::V9, one.open == other.open, open, at as usize)
     }
@@ -257,10 +256,10 @@ impl Walk<'_, '_> {
             let block = self.block();
             let same = loops == block.loops && captures == block.captures;
             check.require(Rule::V9, same, "a handler has other loops or captures", here)?;
-            let after = State { height: height.saturating_add(1), open: self.state.open };
+            let after = CodeState { height: height.saturating_add(1), open: self.state.open };
             self.most[0] = self.most[0].max(after.height);
             let opened = u32::try_from(self.blocks.len()).unwrap_or(u32::MAX);
-            self.guards.push(Guard { to, after, open: self.state.open, opened, floor: height });
+            self.guards.push(OpenHandler { to, after, open: self.state.open, opened, floor: height });
             self.floor = height;
         }
         self.next_event();

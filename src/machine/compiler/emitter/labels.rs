@@ -1,11 +1,11 @@
-//! Labels and jumps.
+//! Labels and jumps, and the blocks that use them: loops, captures, gathered values, protected expressions.
 //!
 //! Unreachable code is not emitted: code after a jump, a failure or a constant condition, up to a label with a jump to
 //! it. Its effect on the stack is still counted, so languages need not handle it.
 
-use super::state::Emitter;
-use crate::bytecode::{Literal, Op, Test};
-use crate::compiler::fold::Constant;
+use super::Emitter;
+use super::pending::Constant;
+use crate::bytecode::{Handler, Literal, Op, Test};
 
 /// A jump target. Jumps can name it before its position is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Label(usize);
 
 /// The state of a label.
 #[derive(Debug, Clone, Copy, Default)]
-struct Target {
+struct LabelState {
     /// The word that it marks.
     at: Option<u32>,
     /// An equivalent label, if this one is followed by nothing but a jump to it.
@@ -35,7 +35,7 @@ struct Patch {
 /// Labels and the jumps to them.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
-    targets: Vec<Target>,
+    targets: Vec<LabelState>,
     /// Used labels at the end of the code.
     pub bound: Vec<Label>,
     /// `true` if the code before `bound` continues there.
@@ -74,7 +74,7 @@ impl Labels {
 impl Emitter<'_> {
     /// Creates a label.
     pub fn new_label(&mut self) -> Label {
-        self.labels.targets.push(Target::default());
+        self.labels.targets.push(LabelState::default());
         Label(self.labels.targets.len() - 1)
     }
 
@@ -138,7 +138,7 @@ impl Emitter<'_> {
     }
 
     /// Emits an instruction with `label` as its last operand.
-    pub(super) fn emit_jump(&mut self, op: Op, operands: &[u32], label: Label) {
+    fn emit_jump(&mut self, op: Op, operands: &[u32], label: Label) {
         self.flush();
         if let (false, Some(nth)) = (self.frame.dead, op.info().label()) {
             self.labels.mark_used(label);
@@ -193,4 +193,123 @@ impl Emitter<'_> {
             }
         }
     }
+
+    /// Opens a loop over the top value with `names` (1 or 2) slots starting at `slot`. Continues at `empty` if there
+    /// are no items.
+    pub fn begin_loop(&mut self, names: u32, slot: u32, empty: Label) -> LoopMark {
+        self.emit_jump(Op::Iter, &[names, slot, 0], empty);
+        self.frame.loops += 1;
+        let (body, turn, end) = (self.new_label(), self.new_label(), self.new_label());
+        self.bind(body);
+        LoopMark { slot, body, turn, end }
+    }
+
+    /// Continues with the next item.
+    pub fn continue_loop(&mut self, mark: LoopMark) {
+        self.jump(Op::Jump, mark.turn);
+    }
+
+    /// Pops the top value. Continues with the next item unless it is true.
+    pub fn continue_unless(&mut self, mark: LoopMark) {
+        self.jump(Op::JumpUnless, mark.turn);
+    }
+
+    /// Leaves the loop.
+    pub fn break_loop(&mut self, mark: LoopMark) {
+        self.emit(Op::EndIter, &[]);
+        self.jump(Op::Jump, mark.end);
+    }
+
+    /// Ends the loop: continues with the next item, or after the loop if there are none.
+    pub fn end_loop(&mut self, mark: LoopMark) {
+        self.bind(mark.turn);
+        self.emit_jump(Op::Next, &[mark.slot, 0], mark.body);
+        self.frame.loops = self.frame.loops.saturating_sub(1);
+        self.bind(mark.end);
+    }
+
+    /// Begins to capture output.
+    pub fn begin_capture(&mut self) {
+        self.begin_block(Op::Capture);
+    }
+
+    /// Pushes the captured output as text.
+    pub fn end_capture(&mut self) {
+        self.end_block(Op::EndCapture);
+    }
+
+    /// Begins to gather values.
+    pub fn begin_gather(&mut self) {
+        self.begin_block(Op::Gather);
+    }
+
+    /// Pushes a list of the gathered values.
+    pub fn end_gather(&mut self) {
+        self.end_block(Op::EndGather);
+    }
+
+    /// Pushes a map of the gathered entries.
+    pub fn end_entries(&mut self) {
+        self.end_block(Op::EndEntries);
+    }
+
+    fn begin_block(&mut self, op: Op) {
+        self.emit(op, &[]);
+        self.frame.captures += 1;
+    }
+
+    fn end_block(&mut self, op: Op) {
+        self.emit(op, &[]);
+        self.frame.captures = self.frame.captures.saturating_sub(1);
+    }
+
+    /// Begins an expression whose errors become undefined.
+    pub fn begin_protect(&mut self) -> ProtectMark {
+        self.fence();
+        if self.frame.dead {
+            return ProtectMark(None);
+        }
+        let (from, height) = (self.here(), self.height_now());
+        let (iters, captures) = (self.frame.loops, self.frame.captures);
+        let handlers = &mut self.tables.parts.handlers;
+        handlers.push(Handler { from, to: from, height, iters, captures }.row());
+        ProtectMark(Some(handlers.len() - 1))
+    }
+
+    /// Ends an expression whose errors become undefined. It has pushed one value.
+    pub fn end_protect(&mut self, mark: ProtectMark) {
+        self.fence();
+        self.forget_values();
+        let to = self.here();
+        if let Some(row) = mark.0.and_then(|row| self.tables.parts.handlers.get_mut(row)) {
+            *row = Handler { to, ..Handler::of(*row) }.row();
+            self.labels.bound.clear();
+            self.frame.dead = false;
+        }
+    }
+
+    /// Sets the stack height where two branches meet of which only one was counted.
+    pub fn set_height(&mut self, height: u32) {
+        self.fence();
+        self.set_values(height);
+    }
+
+    /// Returns the height of the frame's stack.
+    pub fn height(&mut self) -> u32 {
+        self.flush_constants();
+        self.height_now()
+    }
 }
+
+/// An open loop.
+#[derive(Debug, Clone, Copy)]
+pub struct LoopMark {
+    slot: u32,
+    body: Label,
+    turn: Label,
+    end: Label,
+}
+
+/// An open protected expression: its handler, if it is reachable.
+#[derive(Debug, Clone, Copy)]
+pub struct ProtectMark(Option<usize>);

@@ -6,10 +6,10 @@
 
 use smallvec::SmallVec;
 
-use super::chunks::Frame;
-use super::state::{Emitter, OPERAND};
+use super::chunks::ChunkState;
+use super::pending::Constant;
+use super::{Emitter, OPERAND};
 use crate::bytecode::{Gate, ImportKind, Literal, Op, Provenance, Root, Signature};
-use crate::compiler::fold::Constant;
 use crate::compiler::tables::index;
 use crate::function::{Body, Builtin, Default, Params, Type};
 use dropforge_value::{Text, Value};
@@ -72,7 +72,7 @@ impl Emitter<'_> {
 
     /// Forgets the values on the stack, because code may arrive here from elsewhere.
     pub(super) fn forget_values(&mut self) {
-        let Frame { values, forgotten, .. } = &mut self.frame;
+        let ChunkState { values, forgotten, .. } = &mut self.frame;
         // Only those above: a stack may be high and have many labels.
         values.get_mut(*forgotten..).unwrap_or_default().fill(ValueNumber::UNKNOWN);
         *forgotten = values.len();
@@ -99,7 +99,7 @@ impl Emitter<'_> {
     }
 
     fn count(&mut self, op: Op, pops: usize, number: ValueNumber) {
-        let Frame { values, forgotten, .. } = &mut self.frame;
+        let ChunkState { values, forgotten, .. } = &mut self.frame;
         values.truncate(values.len().saturating_sub(pops));
         *forgotten = (*forgotten).min(values.len());
         (0..op.info().pushes).for_each(|_| values.push(number));

@@ -31,14 +31,14 @@ fn a_specialised_program_calls_the_same_chunks() {
         let known = Known::of_map(known.as_map().unwrap());
         let program = choosing(false);
         let linked: Linked = registry().link(program.imports()).unwrap();
-        let residual = specialise::<Toy>(&program, &linked, &known, &limits).unwrap();
+        let residual = specialise(&Toy, &program, &linked, &known, &limits).unwrap();
         assert!(!disassemble(&residual).contains("jump"), "{}", disassemble(&residual));
         let json = json.replace("\"on\": 1", &format!("\"on\": {on}"));
         assert_eq!(render(&residual, &json).unwrap(), expected);
         assert_eq!(render(&program, &json).unwrap(), expected);
         // Nothing read through a map stays known if maps change.
-        assert!(specialise::<Toy>(&choosing(true), &linked, &known, &limits).is_none());
-        assert!(specialise::<Toy>(&making(Delivery::Text), &linked, &known, &limits).is_none());
+        assert!(specialise(&Toy, &choosing(true), &linked, &known, &limits).is_none());
+        assert!(specialise(&Toy, &making(Delivery::Text), &linked, &known, &limits).is_none());
     }
 }
 

@@ -1,11 +1,13 @@
-//! JSON in strings, read into the arena of a render.
+//! Text that bodies read and append: JSON, JSON Schemas, appended text and its charges.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::context::Cx;
-use dropforge_base::diagnostics::{Diagnostic, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_schema::Schemas;
 use dropforge_value::{Value, visit_scalars};
 
 impl<'v> Cx<'v> {
@@ -72,4 +74,45 @@ impl<'de, 'v> Visitor<'de> for JsonValue<'_, 'v> {
         }
         self.stop(self.cx.map(&map))
     }
+}
+
+/// Maximum number of cached schemas.
+const SCHEMAS: usize = 256;
+
+impl Cx<'_> {
+    /// Returns the schemas in a program's text. Spends one step per 64 bytes, cached or not.
+    pub fn schemas(&self, text: &str) -> Result<Arc<Schemas>> {
+        self.spend(text.len() as u64 / 64)?;
+        if let Some(schemas) = self.caches.schemas.0.borrow().get(text) {
+            return Ok(schemas.clone());
+        }
+        let schemas = Schemas::read(text).map(Arc::new);
+        let schemas = schemas.ok_or_else(|| self.fault(Code::CorruptProgram, "a schema cannot be read"))?;
+        let mut kept = self.caches.schemas.0.borrow_mut();
+        if kept.len() < SCHEMAS {
+            kept.insert(text.to_owned(), schemas.clone());
+        }
+        Ok(schemas)
+    }
+}
+
+/// The result of a body that appends text, or a text value that exists.
+pub type Written<'v> = Result<Option<Value<'v>>>;
+
+/// Lets `write` append text of at most `len` bytes, which are charged first. A length that does not fit a `usize` exceeds
+/// any limit.
+#[inline]
+pub fn written<'v>(cx: &Cx<'v>, len: Option<usize>, out: &mut String, write: impl FnOnce(&mut String)) -> Written<'v> {
+    cx.charge(len.unwrap_or(usize::MAX).saturating_add(size_of::<Value>()))?;
+    write(out);
+    Ok(None)
+}
+
+/// Lets `write` append text of at most a few times the length of the arguments, which is charged afterwards.
+#[inline]
+pub fn grown<'v>(cx: &Cx<'v>, out: &mut String, write: impl FnOnce(&mut String)) -> Written<'v> {
+    let start = out.len();
+    write(out);
+    cx.charge(out.len() - start + size_of::<Value>())?;
+    Ok(None)
 }
