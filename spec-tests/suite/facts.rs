@@ -271,7 +271,12 @@ fn opened<'v>(arena: &'v Arena, json: &Json, open: &mut Option<usize>) -> Value<
     }
 }
 
-fn run<S: Semantics>(program: &Program, linked: &Linked, context: &Json, open: &mut Option<usize>) -> Result<String> {
+fn run<S: Semantics + Default>(
+    program: &Program,
+    linked: &Linked,
+    context: &Json,
+    open: &mut Option<usize>,
+) -> Result<String> {
     let (arena, limits, mut text) = (Arena::new(), Limits::default(), String::new());
     let inputs = Inputs::new(opened(&arena, context, open));
     let run = vm::Run { program, linked, inputs, limits: &limits, capabilities: Capabilities::NONE, budgets: None };
@@ -281,7 +286,7 @@ fn run<S: Semantics>(program: &Program, linked: &Linked, context: &Json, open: &
 }
 
 /// Probes the cases of a folder with each of their inputs unknown. Returns the number of probes that did not depend on it.
-fn probe<S: Semantics>(dialect: Dialect, folder: &str) -> usize {
+fn probe<S: Semantics + Default>(dialect: Dialect, folder: &str) -> usize {
     let (engine, mut followed) = (Engine::new(), 0);
     for case in cases::read_folder(folder).iter().flat_map(|(_, cases)| cases) {
         let Ok(template) = cases::compile(dialect, case) else { continue };

@@ -1,9 +1,5 @@
 //! Artifacts: compiled templates as bytes, opened with an engine.
 
-#[cfg(test)]
-#[path = "links_tests.rs"]
-mod tests;
-
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -221,3 +217,7 @@ impl<'l> Links<'l> {
         errors.into_vec().into_iter().map(note).collect::<Vec<_>>().into()
     }
 }
+
+#[cfg(test)]
+#[path = "links_tests.rs"]
+mod tests;

@@ -6,7 +6,7 @@ use super::cache::Cache;
 use super::front::{CelPresence, HelmOptions, TeraDialect, UnknownNames};
 use super::instance;
 use dropforge_base::limits::Limits;
-use dropforge_base::stdlib::clock;
+use dropforge_base::stdlib::timestamps;
 use dropforge_base::text::Source;
 use dropforge_machine::bytecode::{Dialect, ImportKind};
 use dropforge_machine::compiler::{Loader, Memo};
@@ -118,7 +118,7 @@ impl EngineBuilder {
     pub fn allow(mut self, capabilities: Capabilities<'static>) -> Self {
         self.capabilities = self.capabilities.and(capabilities);
         if capabilities.include(Capabilities::CLOCK) {
-            let moment = capabilities.moment().unwrap_or_else(clock::now);
+            let moment = capabilities.moment().unwrap_or_else(timestamps::now);
             self.capabilities = self.capabilities.with_moment(moment);
         }
         self

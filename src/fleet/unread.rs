@@ -5,8 +5,6 @@
 
 mod keys;
 mod suspects;
-#[cfg(test)]
-mod tests;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -319,3 +317,6 @@ fn warning(unread: &Unread, origins: &Origins<'_>) -> Box<Diagnostic> {
     }
     warning
 }
+
+#[cfg(test)]
+mod tests;

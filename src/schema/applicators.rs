@@ -7,7 +7,7 @@ use super::types::Fields;
 use super::validate::{Check, Checked, same};
 use super::violation::{Location, LocationStep, described, text_of};
 use super::{Additional, Detail, NodeId, Number, Sizes, Violation};
-use dropforge_base::stdlib::base64::octets_of_base64;
+use dropforge_base::stdlib::encodings::octets_of_base64;
 use dropforge_value::{JsonStyle, Text, Value, write_json};
 
 impl Check<'_> {

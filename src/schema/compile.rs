@@ -5,7 +5,7 @@ use super::node::Rest;
 use super::violation::{SchemaError, below};
 use super::{Additional, Draft, Node, NodeId, Number, Schema, measure};
 use dropforge_base::diagnostics::nearest;
-use dropforge_base::stdlib::json_pointer;
+use dropforge_base::stdlib::paths;
 use dropforge_value::{Arena, Data, Map, Value};
 use hashbrown::HashMap;
 
@@ -195,7 +195,7 @@ impl<'d> Compiler<'d> {
         at.push_str(pointer);
         for (keyword, value) in map.slots() {
             at.truncate(pointer.len());
-            json_pointer::push(&mut at, keyword);
+            paths::push(&mut at, keyword);
             if !self.draft.defines(keyword) {
                 self.unknown(&at, keyword);
             } else if !hides || matches!(keyword, "$ref" | "default" | "definitions") {
@@ -346,7 +346,7 @@ impl<'d> Compiler<'d> {
         };
         let path = percent_encoding::percent_decode_str(path).decode_utf8_lossy();
         let mut data = self.root;
-        for name in json_pointer::names(&path) {
+        for name in paths::names(&path) {
             match member(data, &name).or_else(|| data.as_list()?.get(name.parse::<usize>().ok()?)) {
                 Some(next) => data = next,
                 None => {

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::OnceLock;
 
 use super::Draft;
-use dropforge_base::stdlib::ecma_patterns::translated_ecma;
+use dropforge_base::stdlib::patterns::translated_ecma;
 use dropforge_base::stdlib::re2::translated;
 use regex::{Regex, RegexBuilder};
 

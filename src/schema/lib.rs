@@ -33,8 +33,6 @@ mod measure;
 mod node;
 mod number;
 mod secrets;
-#[cfg(test)]
-mod tests;
 mod types;
 mod validate;
 mod violation;
@@ -47,3 +45,6 @@ pub use secrets::is_secret;
 pub use types::Types;
 pub use validate::Findings;
 pub use violation::{Detail, SchemaError, Violation};
+
+#[cfg(test)]
+mod tests;

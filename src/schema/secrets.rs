@@ -1,6 +1,6 @@
 //! The values that a schema marks secret: `"writeOnly": true`, as in OpenAPI, and `"format": "password"`.
 
-use dropforge_base::stdlib::json_pointer::names;
+use dropforge_base::stdlib::paths::names;
 use dropforge_value::Data;
 use dropforge_value::assign::Step;
 

@@ -7,7 +7,7 @@ use super::types::{Field, Fields, plain};
 use super::violation::{Location, LocationStep, SHOWN, described, json_of, text_of};
 use super::{Additional, Bound, Detail, Draft, Node, NodeId, Number, Pattern, Schema, Sizes, Types, Violation};
 use dropforge_base::diagnostics::nearest;
-use dropforge_base::stdlib::regex_cost::search_steps;
+use dropforge_base::stdlib::patterns::search_steps;
 use dropforge_value::{Arena, Data, InputBuilder, Shapes, Value};
 
 /// Maximum number of names and values listed in a message.

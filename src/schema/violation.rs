@@ -5,7 +5,7 @@ use std::fmt;
 use super::types::Fields;
 use super::{NodeId, Number};
 use dropforge_base::diagnostics::with_article;
-use dropforge_base::stdlib::json_pointer;
+use dropforge_base::stdlib::paths;
 use dropforge_base::stdlib::strings::prefix;
 use dropforge_base::text::Span;
 use dropforge_value::yaml::Node;
@@ -155,7 +155,7 @@ impl SchemaError {
 pub(super) fn below(pointer: &str, name: &str) -> String {
     let mut at = String::with_capacity(pointer.len() + 1 + name.len());
     at.push_str(pointer);
-    json_pointer::push(&mut at, name);
+    paths::push(&mut at, name);
     at
 }
 

@@ -54,22 +54,4 @@ pub mod timestamps;
 pub mod urls;
 pub mod zones;
 
-// Shorter names for parts of these modules, for their importers.
-pub use characters as graphemes;
-pub use characters as quoting;
-pub use encodings as base32;
-pub use encodings as base64;
-pub use encodings as pem;
-pub use encodings as percent;
-pub use float_format as file_size;
-pub use hashes as password_hash;
-pub use number_literals as float_parse;
-pub use number_literals as int_parse;
-pub use numbers as decimal;
-pub use paths as attribute_path;
-pub use paths as file_path;
-pub use paths as json_pointer;
-pub use patterns as ecma_patterns;
-pub use patterns as regex_cost;
-pub use timestamps as clock;
 pub use zones::data_versions;

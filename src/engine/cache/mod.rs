@@ -8,9 +8,6 @@
 //! The cache never causes an error. Unreadable, truncated or changed entries are compiled again; entries that cannot be
 //! written are dropped.
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -330,3 +327,6 @@ impl Loader for Recorder<'_> {
         self.loader.files(prefix, suffix)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 //! Like a server with strict validation, an object has no properties but the declared ones, unless its schema says
 //! otherwise. A quantity may be a number.
 
-use dropforge_base::stdlib::json_pointer;
+use dropforge_base::stdlib::paths;
 use dropforge_value::{Data, DataMap};
 
 /// The end of the name of quantities in OpenAPI documents.
@@ -44,7 +44,7 @@ fn strings(texts: &[&str]) -> Data {
 }
 
 fn reference(name: &str) -> String {
-    format!("#/definitions/{}", json_pointer::escaped(name))
+    format!("#/definitions/{}", paths::escaped(name))
 }
 
 /// Declares the properties of every resource.
@@ -115,7 +115,7 @@ impl Adapter<'_> {
     fn reference(&mut self, target: &str) -> String {
         let local = ["#/definitions/", "#/components/schemas/"].into_iter().find_map(|of| target.strip_prefix(of));
         let Some(name) = local else { return target.to_owned() };
-        let name = json_pointer::unescaped(name).into_owned();
+        let name = paths::unescaped(name).into_owned();
         self.references.push(name.clone());
         reference(&name)
     }

@@ -7,8 +7,6 @@
 //! | `single` | one object for the whole fleet |
 //! | `target` | all of these as targets of a run |
 
-#[cfg(test)]
-mod fake;
 mod own;
 mod packs;
 mod prefix;
@@ -16,8 +14,6 @@ mod reader;
 mod single;
 mod sink;
 mod target;
-#[cfg(test)]
-mod tests;
 
 use std::io;
 use std::path::Path;
@@ -214,3 +210,8 @@ pub fn preview_of_store<S: Stamp>(
 ) -> Result<Report> {
     preview_of(stamp, job, Some(&Prefix::unlocked(store)?), on_preview)
 }
+
+#[cfg(test)]
+mod fake;
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::values::{items, map_of};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, nearest};
-use dropforge_base::stdlib::quoting::push_quoted;
+use dropforge_base::stdlib::characters::push_quoted;
 use dropforge_machine::function::{Cx, excerpt_in};
 use dropforge_value::{JsonStyle, Map, Value};
 

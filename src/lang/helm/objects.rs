@@ -13,7 +13,7 @@ use super::chart::{Capabilities, FileSet, KubeVersion};
 use super::error::{error, failed};
 use super::values::{BYTES, byte_list, items, strings, strval, text_bytes, type_name};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
-use dropforge_base::stdlib::base64;
+use dropforge_base::stdlib::encodings;
 use dropforge_base::stdlib::globs::PathGlob;
 use dropforge_machine::function::Cx;
 use dropforge_value::yaml::libyaml::{self, Form};
@@ -110,7 +110,7 @@ pub(super) fn field<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str) -> Result<Opt
     match value.extended() {
         Some(Extended::Typed(ty, Value::Map(files))) if *ty == FILES => match name {
             "AsConfig" => by_name(cx, files, |bytes| String::from_utf8_lossy(bytes).into_owned()).map(Some),
-            "AsSecrets" => by_name(cx, files, base64::base64).map(Some),
+            "AsSecrets" => by_name(cx, files, encodings::base64).map(Some),
             _ => Ok(None),
         },
         _ => Ok(semver::field(cx, value, name)?.or_else(|| dates::field(cx, value, name))),

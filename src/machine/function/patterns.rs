@@ -10,8 +10,8 @@ use super::context::Cx;
 use super::errors::{Fault, Outcome};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limit;
+use dropforge_base::stdlib::patterns::{search_steps, steps_per_byte};
 use dropforge_base::stdlib::re2::{Refused, parsed};
-use dropforge_base::stdlib::regex_cost::{search_steps, steps_per_byte};
 use dropforge_schema::Schemas;
 
 /// Maximum number of cached patterns.

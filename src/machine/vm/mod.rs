@@ -22,11 +22,6 @@ mod semantics;
 mod units;
 mod unwind;
 
-#[cfg(test)]
-mod named_tests;
-#[cfg(test)]
-mod tests;
-
 pub use calls::call_builtin;
 #[cfg(feature = "checked")]
 pub use checked::{Audit, Transition, answer_checked, run_checked};
@@ -37,3 +32,8 @@ pub use probing::Probing;
 pub use run::{Evaluation, Evaluator, Run, Session, answer, ended, evaluate, run, value};
 pub use semantics::{Form, Items, Logic, Missing, Semantics};
 pub(crate) use unwind::note_of_name;
+
+#[cfg(test)]
+mod named_tests;
+#[cfg(test)]
+mod tests;

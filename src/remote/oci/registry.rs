@@ -16,7 +16,7 @@ use crate::failure::{Failure, Patience};
 use crate::http::{Connector, broken, failure_of, is_transient, overloaded, send};
 use crate::location::Reference;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
-use dropforge_base::stdlib::base64::{self, octets_of_base64};
+use dropforge_base::stdlib::encodings::{self, octets_of_base64};
 
 /// Time without progress after which a request is given up.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -255,7 +255,7 @@ struct Token {
 }
 
 fn basic(user: &str, password: &str) -> String {
-    format!("Basic {}", base64::base64(format!("{user}:{password}").as_bytes()))
+    format!("Basic {}", encodings::base64(format!("{user}:{password}").as_bytes()))
 }
 
 fn escaped(text: &str) -> impl std::fmt::Display {

@@ -207,9 +207,6 @@ fn decompress(frames: &[u8], skip: u64, take: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-#[cfg(test)]
-mod tests;
-
 /// The version of the format.
 const VERSION: u32 = 1;
 
@@ -352,3 +349,6 @@ impl Numbers {
         number
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,8 +13,6 @@ mod part;
 mod place;
 mod shards;
 mod sink;
-#[cfg(test)]
-mod tests;
 
 use std::io;
 use std::sync::mpsc::sync_channel;
@@ -272,3 +270,6 @@ fn render<'d, S: Stamp, P: PackPlace>(
         Ok((report, delivery))
     })
 }
+
+#[cfg(test)]
+mod tests;

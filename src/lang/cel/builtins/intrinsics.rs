@@ -5,7 +5,7 @@ use crate::values::errors::{bad_argument, noted_since, undefined_input};
 use crate::values::written::declared;
 use crate::values::{access, as_optional, in_document, maps, text, type_name};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, joined};
-use dropforge_base::stdlib::file_path;
+use dropforge_base::stdlib::paths;
 use dropforge_machine::function::{Cx, Noted, excerpt};
 use dropforge_schema::{Schema, Violation};
 use dropforge_value::{Extended, Value};
@@ -48,7 +48,7 @@ intrinsics! {
 }
 
 fn bytes<'v>(cx: &Cx<'v>, base64: &'v str) -> Result<Value<'v>> {
-    let decoded = dropforge_base::stdlib::base64::octets_of_base64(base64).ok_or_else(|| cx.arity())?;
+    let decoded = dropforge_base::stdlib::encodings::octets_of_base64(base64).ok_or_else(|| cx.arity())?;
     cx.charge(decoded.len())?;
     cx.extended(Extended::Bytes(cx.arena().bump().alloc_slice_copy(&decoded)))
 }
@@ -270,7 +270,7 @@ fn path_of_file<'v>(cx: &Cx<'v>, path: Value<'v>, folder: &'v str) -> Result<Val
         let message = format!("the path of `$include` is text, and not of type '{}'", type_name(path));
         return Err(cx.fault(Code::TypeMismatch, message));
     };
-    match file_path::within(folder, path) {
+    match paths::within(folder, path) {
         Some(name) => cx.text(&name),
         None => {
             let message = format!("`{path}` leads out of the include root");

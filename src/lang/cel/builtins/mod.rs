@@ -25,7 +25,7 @@ pub(crate) mod regex;
 pub(crate) mod standard;
 pub(crate) mod strings;
 
+pub use libraries::{EXTENSIONS, STANDARD};
+
 #[cfg(test)]
 mod tests;
-
-pub use libraries::{EXTENSIONS, STANDARD};

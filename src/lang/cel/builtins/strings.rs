@@ -6,7 +6,7 @@ use super::standard::pay;
 use crate::values::errors::{bad_argument, no_such_overload};
 use crate::values::{as_bytes, errors};
 use dropforge_base::diagnostics::{Diagnostic, Result};
-use dropforge_base::stdlib::base64;
+use dropforge_base::stdlib::encodings;
 use dropforge_base::stdlib::strings::prefix;
 use dropforge_machine::function::Cx;
 use dropforge_machine::overloads;
@@ -245,13 +245,13 @@ overloads! {
 
 fn encode<'v>(cx: &Cx<'v>, bytes: Value<'v>) -> Result<String> {
     let bytes = as_bytes(bytes).unwrap_or(&[]);
-    cx.charge(base64::base64_len(bytes.len()))?;
-    Ok(base64::base64(bytes))
+    cx.charge(encodings::base64_len(bytes.len()))?;
+    Ok(encodings::base64(bytes))
 }
 
 fn decode<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Value<'v>> {
     cx.charge(text.len())?;
-    match base64::octets_of_base64(text) {
+    match encodings::octets_of_base64(text) {
         Some(bytes) => cx.bytes(&bytes),
         None => Err(errors::bad_argument("illegal base64 data")),
     }

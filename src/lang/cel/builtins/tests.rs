@@ -9,7 +9,7 @@ use crate::dispatch::{call, is_of, overload};
 use crate::values::{capsules, convert, empty_optional, maps, optional_of};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::limits::Limits;
-use dropforge_base::stdlib::base64;
+use dropforge_base::stdlib::encodings;
 use dropforge_machine::bytecode::ImportKind;
 use dropforge_machine::function::{Builtin, Caches, Capabilities, Cx, Overload, Params, Registry, Ty};
 use dropforge_value::{Arena, Capsule, CapsuleContent, Extended, Inputs, Value};
@@ -51,7 +51,7 @@ fn typed<'v>(cx: &Cx<'v>, text: &str) -> Value<'v> {
     match text.split_once(':') {
         Some(("u", n)) => Value::Uint(n.parse().unwrap()),
         Some(("f", n)) => Value::Float(n.parse().unwrap()),
-        Some(("b", base64)) => cx.bytes(&base64::octets_of_base64(base64).unwrap()).unwrap(),
+        Some(("b", base64)) => cx.bytes(&encodings::octets_of_base64(base64).unwrap()).unwrap(),
         Some(("t", moment)) => convert::timestamp(cx, cx.text(moment).unwrap()).unwrap(),
         Some(("d", span)) => convert::duration(cx, cx.text(span).unwrap()).unwrap(),
         Some(("type", name)) => cx.extended(Extended::Named(cx.arena().copy_str(name))).unwrap(),
@@ -80,7 +80,7 @@ fn written(value: Value<'_>) -> Json {
         (Value::Str(text), _) => json!(text.as_str()),
         (Value::List(items), _) => json!(list(items.items())),
         (Value::Map(map), _) => map.iter().map(|(key, value)| (key.to_owned(), written(value))).collect(),
-        (_, Some(Extended::Bytes(bytes))) => json!(format!("b:{}", base64::base64(bytes))),
+        (_, Some(Extended::Bytes(bytes))) => json!(format!("b:{}", encodings::base64(bytes))),
         (_, Some(Extended::Timestamp { .. })) => json!(format!("t:{}", plain(value))),
         (_, Some(Extended::Duration(_))) => json!(format!("d:{}", plain(value))),
         (_, Some(Extended::Named(name))) => json!(format!("type:{name}")),

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use super::errors::{arithmetic, conversion, no_such_overload};
 use super::{as_bytes, byte_len, text, time, type_name};
 use dropforge_base::diagnostics::Result;
-use dropforge_base::stdlib::float_parse;
+use dropforge_base::stdlib::number_literals;
 use dropforge_machine::function::Cx;
 use dropforge_value::{Extended, Value};
 
@@ -67,7 +67,7 @@ pub fn double<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<f64> {
         Value::Float(n) => n,
         Value::Int(n) => n as f64,
         Value::Uint(n) => n as f64,
-        Value::Str(text) => float_parse::read(text.as_str()).ok_or_else(|| conversion(value, "double"))?,
+        Value::Str(text) => number_literals::read(text.as_str()).ok_or_else(|| conversion(value, "double"))?,
         _ => return Err(no_such_overload("double", false, &[value])),
     })
 }

@@ -20,8 +20,6 @@ mod sequences;
 mod strings;
 #[cfg(feature = "compile")]
 mod templates;
-#[cfg(test)]
-pub(crate) mod tests;
 mod yaml;
 
 use std::cell::Cell;
@@ -388,3 +386,6 @@ macro_rules! functions {
 }
 
 pub(crate) use functions;
+
+#[cfg(test)]
+pub(crate) mod tests;

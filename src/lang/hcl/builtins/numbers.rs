@@ -7,10 +7,10 @@ use crate::values::{binary, machine_int, number_of, number_value, operators};
 use chrono::{DateTime, FixedOffset, Utc};
 use dropforge_base::limits::Limit;
 use dropforge_base::stdlib::bignum::{FULL, MACHINE};
-use dropforge_base::stdlib::clock;
 use dropforge_base::stdlib::duration::{Form, LayoutError, laid_out, moment, rfc3339, span};
 use dropforge_base::stdlib::network::{Network, address, network};
 use dropforge_base::stdlib::numbers::{logarithm, power};
+use dropforge_base::stdlib::timestamps;
 use dropforge_machine::bytecode::BinaryOp;
 use dropforge_machine::function::{Cx, Fault, Outcome};
 use dropforge_value::{BigNum, Value};
@@ -228,7 +228,7 @@ fn time_compare<'v>(cx: &Cx<'v>, Lenient(a): Lenient, Lenient(b): Lenient) -> Ou
 }
 
 fn timestamp<'v>(cx: &Cx<'v>) -> Outcome<Value<'v>> {
-    string(cx, &rfc3339(DateTime::<Utc>::from(clock::now()).fixed_offset()))
+    string(cx, &rfc3339(DateTime::<Utc>::from(timestamps::now()).fixed_offset()))
 }
 
 fn plan_timestamp<'v>(cx: &Cx<'v>) -> Outcome<Value<'v>> {

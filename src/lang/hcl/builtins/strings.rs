@@ -3,7 +3,7 @@
 use super::{functions, string, string_list};
 use crate::values::{is_wholly_known, machine_int};
 use dropforge_base::stdlib::bignum::FULL;
-use dropforge_base::stdlib::graphemes;
+use dropforge_base::stdlib::characters;
 use dropforge_base::stdlib::strings::{lower, occurrences, replaced_len, title_words, upper};
 use dropforge_machine::function::{Cx, Fault, Outcome, Pattern};
 use dropforge_value::{Attribute, BigNum, Refinement, Type, Value};
@@ -81,13 +81,13 @@ pub(super) fn strlen<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
 }
 
 fn characters(text: &str) -> i64 {
-    i64::try_from(graphemes::count(text)).unwrap_or(i64::MAX)
+    i64::try_from(characters::count(text)).unwrap_or(i64::MAX)
 }
 
 fn reverse<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
     cx.charge(text.len())?;
     cx.spend(text.len() as u64 / 8)?;
-    string(cx, &graphemes::clusters(text).rev().collect::<String>())
+    string(cx, &characters::clusters(text).rev().collect::<String>())
 }
 
 fn substr<'v>(cx: &Cx<'v>, text: &str, mut offset: i64, length: i64) -> Outcome<Value<'v>> {
@@ -108,7 +108,7 @@ fn substr<'v>(cx: &Cx<'v>, text: &str, mut offset: i64, length: i64) -> Outcome<
 
 /// Returns the text from character `at`.
 fn from_character(text: &str, at: usize) -> &str {
-    graphemes::indices(text).nth(at).and_then(|(at, _)| text.get(at..)).unwrap_or("")
+    characters::indices(text).nth(at).and_then(|(at, _)| text.get(at..)).unwrap_or("")
 }
 
 fn join<'v>(cx: &Cx<'v>, separator: &str, lists: &[Value<'v>]) -> Outcome<Value<'v>> {

@@ -21,8 +21,6 @@ pub mod marks;
 pub mod operators;
 pub(crate) mod refine;
 pub mod sets;
-#[cfg(test)]
-mod tests;
 pub mod traverse;
 pub mod types;
 pub mod unify;
@@ -42,3 +40,6 @@ pub use sets::{is_set, set_of};
 pub(crate) use types::shallow_type;
 pub use types::{conforms, constraint_name, has_known_type, same_type, type_of, types_of, without_optional};
 pub use unify::{Unified, unified_type, unify};
+
+#[cfg(test)]
+mod tests;

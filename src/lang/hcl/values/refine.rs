@@ -7,7 +7,7 @@ use unicode_normalization::char::{canonical_combining_class, compose};
 
 use super::{conforms, is_set, is_wholly_known, marked_by, number_of, number_value, type_of};
 use dropforge_base::stdlib::bignum::FULL;
-use dropforge_base::stdlib::graphemes::indices;
+use dropforge_base::stdlib::characters::indices;
 use dropforge_base::stdlib::strings::nfc;
 use dropforge_machine::function::{Cx, Outcome};
 use dropforge_value::{Arena, BigNum, Map, Refinement, Type, Unknown, Value};

@@ -12,8 +12,8 @@ use crate::error::failed;
 use crate::objects::fields;
 use crate::values::{CERTIFICATE, string, text_bytes};
 use dropforge_base::diagnostics::{Diagnostic, Result};
-use dropforge_base::stdlib::base64::octets_of_padded_base64;
-use dropforge_base::stdlib::clock;
+use dropforge_base::stdlib::encodings::octets_of_padded_base64;
+use dropforge_base::stdlib::timestamps;
 use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
 use dropforge_value::{Extended, Value};
@@ -199,7 +199,7 @@ fn invalid() -> Box<Diagnostic> {
 
 /// Returns the seconds since 1970 at this moment. The engine may have fixed it.
 fn now(cx: &Cx<'_>) -> i64 {
-    let moment = cx.capabilities().moment().unwrap_or_else(clock::now);
+    let moment = cx.capabilities().moment().unwrap_or_else(timestamps::now);
     moment.duration_since(UNIX_EPOCH).map_or(0, |passed| i64::try_from(passed.as_secs()).unwrap_or(i64::MAX))
 }
 

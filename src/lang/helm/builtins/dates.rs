@@ -8,9 +8,9 @@ use crate::print::duration_text;
 use crate::semantics::wrong_type;
 use crate::values::{GoKind, int64, kind, string};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
-use dropforge_base::stdlib::clock;
 use dropforge_base::stdlib::duration::{NoSpan, checked_span};
 use dropforge_base::stdlib::reference_time::{Clock, format, parse, quoted};
+use dropforge_base::stdlib::timestamps;
 use dropforge_base::stdlib::zones::zone;
 use dropforge_machine::assigned;
 use dropforge_machine::function::{Capabilities, Cx, Target};
@@ -73,7 +73,7 @@ fn current(cx: &Cx<'_>) -> Result<Instant> {
     if !cx.capabilities().include(Capabilities::CLOCK) {
         return Err(no_clock());
     }
-    let moment = cx.capabilities().moment().unwrap_or_else(clock::now);
+    let moment = cx.capabilities().moment().unwrap_or_else(timestamps::now);
     let seconds = |passed: std::time::Duration| i64::try_from(passed.as_secs()).unwrap_or(i64::MAX);
     Ok(match moment.duration_since(UNIX_EPOCH) {
         Ok(passed) => (seconds(passed), passed.subsec_nanos()),

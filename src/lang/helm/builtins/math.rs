@@ -5,9 +5,9 @@ use super::arguments::{int, kind_name, only, only_bytes, text_of};
 use crate::error::failed;
 use crate::values::{int64, text_bytes, type_name};
 use dropforge_base::diagnostics::Result;
-use dropforge_base::stdlib::decimal::Decimal;
-use dropforge_base::stdlib::float_parse;
-use dropforge_base::stdlib::int_parse::{BadInt, in_base, with_prefix};
+use dropforge_base::stdlib::number_literals;
+use dropforge_base::stdlib::number_literals::{BadInt, in_base, with_prefix};
+use dropforge_base::stdlib::numbers::Decimal;
 use dropforge_base::stdlib::numbers::power;
 use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
@@ -235,7 +235,7 @@ fn to_float64(value: Value<'_>) -> f64 {
             Extended::Written(inner, _) => to_float64(*inner),
             _ => 0.0,
         },
-        Value::Str(text) => float_parse::read(text.as_str()).unwrap_or(0.0),
+        Value::Str(text) => number_literals::read(text.as_str()).unwrap_or(0.0),
         number => number.as_f64().unwrap_or(0.0),
     }
 }

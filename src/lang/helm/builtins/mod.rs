@@ -36,8 +36,6 @@ mod random;
 mod regex;
 pub(super) mod semver;
 mod strings;
-#[cfg(test)]
-mod tests;
 mod urls;
 
 pub(super) use intrinsics::{MAKER, STRICT_MAKER};
@@ -97,3 +95,6 @@ pub fn plain(all: &Registry) -> Registry {
         plain
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use super::lists::texts;
 use super::strings::repetitions;
 use crate::values::{print, strings, text_bytes};
 use dropforge_base::diagnostics::Result;
-use dropforge_base::stdlib::quoting::{push_quoted, quoted_len};
+use dropforge_base::stdlib::characters::{push_quoted, quoted_len};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::stdlib::{byte_texts, strings as plain};
 use dropforge_machine::assigned;

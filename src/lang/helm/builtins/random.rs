@@ -3,7 +3,7 @@
 use super::arguments::{int, only};
 use crate::error::failed;
 use dropforge_base::diagnostics::{Diagnostic, Result};
-use dropforge_base::stdlib::base64::{base64, base64_len};
+use dropforge_base::stdlib::encodings::{base64, base64_len};
 use dropforge_base::stdlib::hashes::random_uuid;
 use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;

@@ -4,7 +4,7 @@ use super::arguments::{nil_pointer, only, only_bytes, part};
 use crate::error::failed;
 use crate::values::{GoKind, kind, map_of, string, text_bytes, type_name};
 use dropforge_base::diagnostics::Result;
-use dropforge_base::stdlib::file_path;
+use dropforge_base::stdlib::paths;
 use dropforge_base::stdlib::urls::reference::{Parts, parse, user_of};
 use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
@@ -108,21 +108,21 @@ fn path<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<&'v [u8]> {
 }
 
 fn base<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    part(cx, file_path::base(only_bytes(cx, args)?))
+    part(cx, paths::base(only_bytes(cx, args)?))
 }
 
 fn dir<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    string(cx, &file_path::folder(path(cx, args)?))
+    string(cx, &paths::folder(path(cx, args)?))
 }
 
 fn clean<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    string(cx, &file_path::cleaned(path(cx, args)?))
+    string(cx, &paths::cleaned(path(cx, args)?))
 }
 
 fn ext<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    part(cx, file_path::extension(only_bytes(cx, args)?))
+    part(cx, paths::extension(only_bytes(cx, args)?))
 }
 
 fn is_abs<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    Ok(Value::Bool(file_path::is_absolute(only_bytes(cx, args)?)))
+    Ok(Value::Bool(paths::is_absolute(only_bytes(cx, args)?)))
 }

@@ -7,7 +7,7 @@ use super::dependencies::{self, Tree, source_and_target};
 use super::explain::{GLOBAL, VALUES};
 use super::load::Chart;
 use super::schema::ChartSchema;
-use dropforge_base::stdlib::json_pointer::names;
+use dropforge_base::stdlib::paths::names;
 use dropforge_value::{Data, DataMap, ReadPaths};
 
 /// The key of the data of the charts in a chart.

@@ -47,9 +47,6 @@ mod source;
 mod top;
 mod user_values;
 
-#[cfg(test)]
-mod tests;
-
 pub use builtin_objects::{Capabilities, EmptyFile, FileSet, HelmVersion, KubeVersion, Release};
 pub use documents::DocumentLints;
 pub use load::Chart;
@@ -111,3 +108,6 @@ impl Stage {
         errors.into_iter().map(|error| self.of(error)).collect::<Vec<_>>().into()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use super::dependencies::Tree;
 use super::explain::{documents, is_global};
 use crate::error::GO_MESSAGE;
 use dropforge_base::diagnostics::{Code, Diagnostic};
-use dropforge_base::stdlib::json_pointer;
+use dropforge_base::stdlib::paths;
 use dropforge_base::text::{Source, Span};
 use dropforge_schema::{Detail, Draft, NodeId, Schema, Violation, is_secret};
 use dropforge_value::assign::Step;
@@ -228,10 +228,10 @@ impl Unfit {
     /// Returns the JSON pointer of a value of the chart among those of the outermost one.
     fn pointer(&self, path: &[Step]) -> String {
         let mut found = String::new();
-        self.charts.iter().skip(1).filter(|_| !is_global(path)).for_each(|name| json_pointer::push(&mut found, name));
+        self.charts.iter().skip(1).filter(|_| !is_global(path)).for_each(|name| paths::push(&mut found, name));
         path.iter().for_each(|step| match step {
-            Step::Key(key) => json_pointer::push(&mut found, key),
-            Step::Index(at) => json_pointer::push(&mut found, &at.to_string()),
+            Step::Key(key) => paths::push(&mut found, key),
+            Step::Index(at) => paths::push(&mut found, &at.to_string()),
         });
         found
     }

@@ -1,6 +1,6 @@
 //! The files of a chart, before they are parsed, and their contents.
 
-pub use dropforge_base::stdlib::base64::base64 as to_base64;
+pub use dropforge_base::stdlib::encodings::base64 as to_base64;
 
 use std::fmt;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{Stage, archive, directory};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
-use dropforge_base::stdlib::base64::{base64_len, octets_of_padded_base64};
+use dropforge_base::stdlib::encodings::{base64_len, octets_of_padded_base64};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::Text;
 use dropforge_machine::bytecode::StoredValue;

@@ -6,10 +6,10 @@ use super::arguments::{Written, subject, written, wrong};
 use super::functions::Asked;
 use dropforge_base::diagnostics::Result;
 use dropforge_base::limits::Limit;
-use dropforge_base::stdlib::percent::{self, STRICT, URL_PATH};
-use dropforge_base::stdlib::regex_cost::search_steps;
+use dropforge_base::stdlib::encodings::{self, STRICT, URL_PATH};
+use dropforge_base::stdlib::patterns::search_steps;
 use dropforge_base::stdlib::time::{Format, Moment, TimeError, zone};
-use dropforge_base::stdlib::{clock, file_size, strings};
+use dropforge_base::stdlib::{float_format, strings, timestamps};
 use dropforge_machine::builtins;
 use dropforge_machine::function::Cx;
 use dropforge_value::Value;
@@ -53,12 +53,12 @@ fn title<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
 
 fn url_encode<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let text = subject(cx, args)?;
-    written(cx, Some(percent::percent_len(text, URL_PATH)), out, |out| percent::percent(text, URL_PATH, out))
+    written(cx, Some(encodings::percent_len(text, URL_PATH)), out, |out| encodings::percent(text, URL_PATH, out))
 }
 
 fn url_encode_strict<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     let text = subject(cx, args)?;
-    written(cx, Some(percent::percent_len(text, STRICT)), out, |out| percent::percent(text, STRICT, out))
+    written(cx, Some(encodings::percent_len(text, STRICT)), out, |out| encodings::percent(text, STRICT, out))
 }
 
 fn slugify<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
@@ -76,7 +76,7 @@ fn file_size_of<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Writte
         Value::Uint(n) => n,
         _ => return Err(cx.arity()),
     };
-    written(cx, Some(FILE_SIZE), out, |out| file_size::file_size(bytes, *binary, out))
+    written(cx, Some(FILE_SIZE), out, |out| float_format::file_size(bytes, *binary, out))
 }
 
 fn matching<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
@@ -88,7 +88,7 @@ fn matching<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 
 fn now<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [Value::Bool(timestamp), Value::Bool(utc)] = args else { return Err(cx.arity()) };
-    let moment = DateTime::<Utc>::from(clock::now());
+    let moment = DateTime::<Utc>::from(timestamps::now());
     match (timestamp, utc) {
         (true, _) => Ok(Value::Int(moment.timestamp())),
         (false, true) => cx.text(&moment.to_rfc3339_opts(SecondsFormat::AutoSi, false)),

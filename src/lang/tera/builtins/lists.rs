@@ -11,7 +11,7 @@ use super::arguments::{Written, items, missing, optional_text, required_text, wr
 use super::strings::unescaped;
 use super::values::{Charged, json};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
-use dropforge_base::stdlib::attribute_path::{BadPath, step_index, steps};
+use dropforge_base::stdlib::paths::{BadPath, step_index, steps};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_machine::builtins;
 use dropforge_machine::function::{Cx, excerpt};

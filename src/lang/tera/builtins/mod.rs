@@ -23,8 +23,6 @@ mod lists;
 mod numbers;
 mod plus;
 mod strings;
-#[cfg(test)]
-mod tests;
 mod values;
 
 pub(super) use functions::has_item;
@@ -114,3 +112,6 @@ fn default<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 fn safe<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     args.first().copied().ok_or_else(|| cx.arity())
 }
+
+#[cfg(test)]
+mod tests;

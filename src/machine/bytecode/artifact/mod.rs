@@ -45,11 +45,12 @@ mod format;
 mod messagepack;
 mod open;
 mod resources;
-#[cfg(test)]
-mod tests;
 mod write;
 
 pub use format::{FORMAT as ARTIFACT_FORMAT, fingerprint, is_artifact};
 pub use open::{Bundle, BundleEntry, Bytes};
 pub use resources::{HEAD, ResourceFile, Resources, StoredValue, owner};
 pub use write::{Entry, FileEntry, Files, encode, encode_specialised, encode_with_files};
+
+#[cfg(test)]
+mod tests;

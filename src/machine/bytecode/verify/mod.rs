@@ -29,8 +29,6 @@
 
 mod instruction;
 mod tables;
-#[cfg(test)]
-mod tests;
 mod walk;
 
 use std::fmt;
@@ -154,3 +152,6 @@ impl Rules {
         cfg!(not(test)) || self.0 & 1 << rule as u16 != 0
     }
 }
+
+#[cfg(test)]
+mod tests;

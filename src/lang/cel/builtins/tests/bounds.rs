@@ -8,7 +8,7 @@ fn growth_is_bounded() {
     let big = "a".repeat(1 << 20);
     let small = Limits { memory: 24 << 20, ..Limits::default() };
     let list: Vec<_> = std::iter::repeat_n(json!("a"), 40).collect();
-    let bytes = format!("b:{}", base64::base64(big.as_bytes()));
+    let bytes = format!("b:{}", encodings::base64(big.as_bytes()));
     for (name, given) in [
         (".replace", json!([big, "a", "a".repeat(1000)])),
         (".replace", json!([big, "", "a".repeat(1000)])),
@@ -112,7 +112,7 @@ fn combinations(counts: &[usize]) -> Vec<Vec<usize>> {
 #[test]
 fn looking_through_a_text_takes_steps() {
     let text = "9".repeat(1 << 20);
-    let bytes = format!("b:{}", base64::base64(text.as_bytes()));
+    let bytes = format!("b:{}", encodings::base64(text.as_bytes()));
     let registry = registry();
     for (name, given) in [
         ("int", json!([text])),

@@ -26,7 +26,7 @@ use crate::semantics::Rules;
 use crate::settings::{Names, Resolution};
 use crate::syntax::tree::{ExprId, Name, QualifiedName, Tree};
 use dropforge_base::diagnostics::Code;
-use dropforge_base::stdlib::base64::base64;
+use dropforge_base::stdlib::encodings::base64;
 use dropforge_base::text::{Source, Span};
 use dropforge_machine::bytecode::{BinaryOp, Failure, ImportKind};
 use dropforge_machine::compiler::{Constant, Emitter, Fold};

@@ -7,7 +7,7 @@ use super::syntax::tree::{Candidate, File, FileId, MapId, NodeId, Target};
 use super::syntax::{BuildOptions, Built, IncludePath, ParsedExpressions, build, syntax_help};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Severity, at_most, without_duplicates};
 use dropforge_base::limits::{Limit, Limits};
-use dropforge_base::stdlib::file_path::within;
+use dropforge_base::stdlib::paths::within;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::{Source, Span};
 use dropforge_machine::bytecode::Dialect;

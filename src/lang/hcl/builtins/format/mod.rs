@@ -1,13 +1,10 @@
 //! `format` and `formatlist`: strings with values in the places of verbs such as `%s` and `%5.2f`.
 
-#[cfg(test)]
-mod tests;
-
 use super::{functions, length_is_known, string};
 use crate::values::json::encode_plain;
 use crate::values::{convert, is_wholly_known, number_of, safe_prefix};
 use dropforge_base::stdlib::bignum::Layout;
-use dropforge_base::stdlib::graphemes;
+use dropforge_base::stdlib::characters;
 use dropforge_machine::function::{Cx, Fault, Outcome};
 use dropforge_value::{BigNum, Refinement, Type, Value};
 
@@ -181,7 +178,7 @@ fn default_format<'v>(cx: &Cx<'v>, verb: &Verb<'_>, value: Value<'v>) -> Outcome
 /// Returns the first `count` characters, or all of them if `count` is 0 or absent.
 fn first_characters(text: &str, count: Option<usize>) -> &str {
     let count = count.filter(|count| *count > 0);
-    let end = count.and_then(|count| graphemes::indices(text).nth(count));
+    let end = count.and_then(|count| characters::indices(text).nth(count));
     end.and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }
 
@@ -189,7 +186,7 @@ fn first_characters(text: &str, count: Option<usize>) -> &str {
 fn padded(cx: &Cx<'_>, verb: &Verb<'_>, text: &str) -> Outcome<String> {
     let Some(width) = verb.width else { return Ok(text.to_owned()) };
     cx.spend(text.len() as u64 / 8)?;
-    let missing = width.saturating_sub(graphemes::count(text));
+    let missing = width.saturating_sub(characters::count(text));
     cx.charge(missing)?;
     let padding = if verb.zero { "0" } else { " " }.repeat(missing);
     Ok(if verb.minus { format!("{text}{padding}") } else { format!("{padding}{text}") })
@@ -411,3 +408,6 @@ impl<'f> Iterator for Pieces<'f> {
         Some(verb.map(Piece::Verb))
     }
 }
+
+#[cfg(test)]
+mod tests;

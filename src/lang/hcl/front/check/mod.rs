@@ -9,8 +9,6 @@
 mod certain;
 mod checker;
 mod config;
-#[cfg(test)]
-mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -380,3 +378,6 @@ fn read_type(cx: &Cx<'_>, expr: &Expression<'_>, json: bool, diagnostics: &mut D
 fn not_a_type(why: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::UnexpectedToken, "Invalid type specification").with_detail(why)
 }
+
+#[cfg(test)]
+mod tests;

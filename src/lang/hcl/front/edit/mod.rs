@@ -5,8 +5,6 @@
 
 mod body;
 mod expression;
-#[cfg(test)]
-mod tests;
 
 use std::fmt;
 use std::ops::Range;
@@ -238,3 +236,6 @@ impl Builder<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,13 +4,10 @@
 //! align the cells after `=` and the comments of consecutive lines. The text of heredocs and quotes is a token, and
 //! stays as it is.
 
-#[cfg(test)]
-mod tests;
-
 use std::ops::Range;
 
 use crate::syntax::{Token, TokenKind, lex_config};
-use dropforge_base::stdlib::graphemes;
+use dropforge_base::stdlib::characters;
 
 /// A token and the number of blanks before it.
 #[derive(Debug, Clone, Copy)]
@@ -282,7 +279,7 @@ fn align_cells(
 
 /// Returns the columns that tokens and the blanks before them take.
 fn columns(source: &str, tokens: &[Placed], range: Range<usize>) -> usize {
-    let one = |placed: &Placed| placed.blanks + graphemes::count(source.get(placed.token.span.range()).unwrap_or(""));
+    let one = |placed: &Placed| placed.blanks + characters::count(source.get(placed.token.span.range()).unwrap_or(""));
     tokens.get(range).unwrap_or(&[]).iter().map(one).sum()
 }
 
@@ -291,3 +288,6 @@ fn place(tokens: &mut [Placed], at: usize, blanks: usize) {
         placed.blanks = blanks;
     }
 }
+
+#[cfg(test)]
+mod tests;

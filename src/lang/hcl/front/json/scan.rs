@@ -7,7 +7,7 @@ use logos::{Lexer, Logos};
 
 use crate::syntax::position::PositionIndex;
 use crate::values::json::unescape;
-use dropforge_base::stdlib::graphemes::clusters;
+use dropforge_base::stdlib::characters::clusters;
 use dropforge_base::text::Span;
 
 // `TokenKind`, from `grammar/tokens/hcl-json.rs`.

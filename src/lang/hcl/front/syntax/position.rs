@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Token;
-use dropforge_base::stdlib::graphemes::clusters;
+use dropforge_base::stdlib::characters::clusters;
 use dropforge_base::text::Span;
 
 /// A position in a source.

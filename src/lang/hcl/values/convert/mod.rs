@@ -1,9 +1,6 @@
 //! Conversion of values to types, the conversions that exist, and why one does not. Collections,
 //! tuples and objects are converted element by element.
 
-#[cfg(test)]
-mod tests;
-
 use super::elements::collection_type;
 use super::operators::text;
 use super::types::{all, has_optional, name};
@@ -479,3 +476,6 @@ fn concrete_element<'v>(cx: &Cx<'v>, from: &Type<'v>, to: &Type<'v>) -> Outcome<
     };
     unified.map_or(Ok(*to), |from| concrete(cx, &from, to))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,6 @@
 //! Values and types as JSON, encoded and decoded.
 
 mod parser;
-#[cfg(test)]
-mod tests;
 
 use std::borrow::Cow;
 
@@ -386,3 +384,6 @@ fn decode_object<'v>(cx: &Cx<'v>, attributes: &[(Cow<'_, str>, Json<'_>)], rest:
     };
     Ok(cx.arena().object_type(&attributes.iter().map(attribute).collect::<Outcome<Vec<_>>>()?))
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,8 +26,8 @@ use x509_cert::spki::SubjectPublicKeyInfoRef;
 use x509_cert::time::{Time, Validity};
 
 use super::keys::PrivateKey;
+use dropforge_base::stdlib::encodings::{pem_block, pem_content};
 use dropforge_base::stdlib::hashes::sha256;
-use dropforge_base::stdlib::pem::{pem_block, pem_content};
 
 /// The content of a certificate.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use x509_cert::der::{Decode as _, SecretDocument};
 
 use super::super::random::{array, no_source};
 use dropforge_base::diagnostics::Diagnostic;
-use dropforge_base::stdlib::pem::{pem_block, pem_content};
+use dropforge_base::stdlib::encodings::{pem_block, pem_content};
 
 /// Sizes of RSA keys in bits. Checking a longer key takes too long.
 const RSA_SIZES: RangeInclusive<usize> = 2048..=4096;

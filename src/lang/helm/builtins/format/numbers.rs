@@ -2,8 +2,8 @@
 
 use crate::values::type_name;
 use dropforge_base::stdlib::characters::is_printable;
+use dropforge_base::stdlib::characters::push_quoted;
 use dropforge_base::stdlib::float_format::{fixed, scientific, shortest};
-use dropforge_base::stdlib::quoting::push_quoted;
 use dropforge_value::{Extended, Value};
 
 /// Flags, width and precision of a verb.

@@ -12,8 +12,6 @@
 mod choices;
 #[cfg(feature = "plus")]
 mod external;
-#[cfg(test)]
-mod tests;
 mod texts;
 #[cfg(feature = "yaml")]
 mod yaml;
@@ -33,3 +31,6 @@ pub(super) fn tables() -> Vec<&'static [Builtin]> {
         external::EXTERNAL,
     ]
 }
+
+#[cfg(test)]
+mod tests;

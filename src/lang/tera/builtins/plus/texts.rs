@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::builtins::arguments::{Written, size, subject, written, wrong};
 use crate::builtins::values::{json, write_text, yaml};
 use dropforge_base::diagnostics::{Code, Result};
-use dropforge_base::stdlib::base64::{base64, base64_len, octets_of_base64};
+use dropforge_base::stdlib::encodings::{base64, base64_len, octets_of_base64};
 use dropforge_base::stdlib::strings::{self, DNS_LABEL, Indent};
 use dropforge_machine::builtins;
 use dropforge_machine::function::Cx;

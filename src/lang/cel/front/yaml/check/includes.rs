@@ -8,7 +8,7 @@ use crate::yaml::syntax::tree::{
     DeclaredName, File, FileId, Include, LetValue, Map, NodeId, NodeKind, Target, TemplateEntry,
 };
 use dropforge_base::diagnostics::{Code, Diagnostic};
-use dropforge_base::stdlib::json_pointer;
+use dropforge_base::stdlib::paths;
 use dropforge_base::text::{Source, Span};
 use dropforge_schema::{Additional, Node, NodeId as SchemaId, Schema, Types as Allowed, Violation};
 use dropforge_value::{Data, DataMap};
@@ -286,7 +286,7 @@ fn kind_fits(rules: &Node, is: Allowed, text: &str, (span, path): (Span, String)
 /// Returns the misfit of a violation, at its position.
 fn located(typed: &TypedFile<'_>, node: NodeId, path: &str, violation: Violation) -> Misfit {
     let mut at = node;
-    for name in json_pointer::names(&violation.pointer) {
+    for name in paths::names(&violation.pointer) {
         let next = match typed.file.node(at).map(|node| &node.kind) {
             Some(NodeKind::List(run)) => {
                 name.parse().ok().and_then(|index: usize| typed.file.elements(*run).get(index).copied())

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use super::build::FileBuilder;
 use super::tree::{Binding, DeclaredId, DeclaredName, MapId, NodeId, VariableKind};
 use dropforge_base::diagnostics::{Code, Diagnostic};
-use dropforge_base::stdlib::json_pointer;
+use dropforge_base::stdlib::paths;
 use dropforge_base::text::Span;
 use dropforge_schema::{Draft, Schema, SchemaError, Schemas};
 use dropforge_value::yaml::{self, Entry};
@@ -134,7 +134,7 @@ impl FileBuilder<'_> {
 /// Returns the span of the last key, with its value, that a JSON pointer reaches in the value of `entry`.
 fn span_at(entry: &Entry, pointer: &str) -> Span {
     let (mut node, mut span) = (&entry.value, around(entry));
-    for name in json_pointer::names(pointer) {
+    for name in paths::names(pointer) {
         match (node.entry(&name), node.as_list()) {
             (Some(found), _) => (node, span) = (&found.value, around(found)),
             (None, Some(items)) => match name.parse().ok().and_then(|at: usize| items.get(at)) {

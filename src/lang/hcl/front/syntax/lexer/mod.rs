@@ -12,8 +12,6 @@
 
 mod literal;
 mod patterns;
-#[cfg(test)]
-mod tests;
 
 use std::sync::Arc;
 
@@ -342,3 +340,6 @@ fn words(kind: TokenKind, text: &str) -> Option<(&'static str, &'static str)> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,8 +5,6 @@
 //! one parser.
 
 pub(super) mod symbols;
-#[cfg(test)]
-mod tests;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -263,3 +261,6 @@ impl<'t> Reports<'t> {
         self.found.take()
     }
 }
+
+#[cfg(test)]
+mod tests;
