@@ -18,10 +18,7 @@ use humansize::{BINARY, format_size};
 use contents::{Content, Contents, Key};
 pub(crate) use contents::{check_one_dash, is_pipe};
 
-#[cfg(not(feature = "remote"))]
-use crate::no_remote as remote;
 use crate::pipe::Pipe;
-#[cfg(feature = "remote")]
 use crate::remote;
 
 /// The number of bytes that the format of a stream is guessed from.

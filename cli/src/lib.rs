@@ -71,8 +71,6 @@ mod limits;
 #[cfg(feature = "lsp")]
 mod lsp;
 mod missing;
-#[cfg(not(feature = "remote"))]
-mod no_remote;
 mod options;
 mod other_tools;
 mod output;
@@ -80,7 +78,7 @@ mod outputs;
 mod pipe;
 mod progress;
 mod project;
-#[cfg(feature = "remote")]
+#[cfg_attr(not(feature = "remote"), path = "no_remote.rs")]
 mod remote;
 mod render;
 mod run;

@@ -16,8 +16,6 @@ use crate::input::InputFiles;
 use crate::layers;
 use crate::options::ValueArgs;
 use crate::schema::SchemaArgs;
-#[cfg(feature = "lsp")]
-use {crate::layers::Given, dropforge::bulk::Layers};
 
 /// Options of values that templates are checked with.
 #[derive(Debug, Args)]
@@ -38,9 +36,9 @@ pub(crate) struct CheckValuesArgs {
 #[cfg(feature = "lsp")]
 pub(crate) struct GivenValues {
     /// The values of files and assignments, with their places.
-    pub(crate) given: Given,
+    pub(crate) given: crate::layers::Given,
     /// The merged values.
-    pub(crate) layers: Layers,
+    pub(crate) layers: dropforge::bulk::Layers,
     /// The clusters.
     pub(crate) fleet: Fleet,
 }

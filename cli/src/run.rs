@@ -26,13 +26,10 @@ use crate::fleet::{FleetArgs, check_selection};
 use crate::input::InputFiles;
 use crate::kube_schemas::{self, KubeArgs};
 use crate::layers::layers;
-#[cfg(not(feature = "remote"))]
-use crate::no_remote as remote;
 use crate::options::{CacheArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
 use crate::outputs::OutputArgs;
 use crate::progress;
-#[cfg(feature = "remote")]
 use crate::remote;
 use crate::schema::SchemaArgs;
 use crate::shards::Share;

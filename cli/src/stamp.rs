@@ -18,11 +18,8 @@ use crate::fleet::FleetArgs;
 use crate::glob;
 use crate::input::{InputFiles, is_dash, is_pipe};
 use crate::kube_schemas::KubeArgs;
-#[cfg(not(feature = "remote"))]
-use crate::no_remote as remote;
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::outputs::OutputArgs;
-#[cfg(feature = "remote")]
 use crate::remote;
 use crate::run::{RunArgs, Surroundings, Target};
 use crate::schema::SchemaArgs;

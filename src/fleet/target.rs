@@ -6,8 +6,6 @@ use std::path::Path;
 use super::fleet::FleetStream;
 use super::job::{FilePreview, Job, Stamp};
 use super::output_files::Change;
-#[cfg(feature = "remote")]
-use super::remote::RemoteTarget;
 use super::report::Report;
 use super::selector::Selector;
 use super::shards::finish_shards;
@@ -28,7 +26,7 @@ pub enum RunTarget<'t> {
     Stream(&'t mut (dyn Write + Send)),
     /// A place in an object store, or packs.
     #[cfg(feature = "remote")]
-    Remote(RemoteTarget<'t>),
+    Remote(super::remote::RemoteTarget<'t>),
 }
 
 /// What a run does with its outputs.

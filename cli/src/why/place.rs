@@ -8,9 +8,6 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 
 use super::plain;
 use crate::input::unreadable;
-#[cfg(not(feature = "remote"))]
-use crate::no_remote::{self as remote, StoredOutput};
-#[cfg(feature = "remote")]
 use crate::remote::{self, StoredOutput};
 
 /// The part of an output that an answer is about.

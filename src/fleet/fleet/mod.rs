@@ -3,12 +3,10 @@
 mod collector;
 mod duplicates;
 mod file;
-#[cfg(not(feature = "arrow"))]
-mod no_table;
 mod reader;
 mod records;
 mod stream;
-#[cfg(feature = "arrow")]
+#[cfg_attr(not(feature = "arrow"), path = "no_table.rs")]
 mod table;
 mod unnamed;
 
@@ -16,8 +14,6 @@ use std::sync::Arc;
 
 use self::collector::Collector;
 use self::file::Content;
-#[cfg(not(feature = "arrow"))]
-use self::no_table as table;
 use self::records::Records;
 use super::cluster::Cluster;
 use super::input::{CsvTypes, Format};

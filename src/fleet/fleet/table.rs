@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use super::collector::Collector;
 use super::file::cannot_spool;
 use super::records::MAX_RECORD;
-use crate::input::batches_of;
+use crate::input::arrow::batches_of;
 use crate::row_names::name_of;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 use dropforge_value::{Arena, ArrowRows, InputBuilder, Shapes, Value};

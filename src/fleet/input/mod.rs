@@ -4,15 +4,11 @@
 //! its position in the input file.
 
 #[cfg(feature = "arrow")]
-mod arrow;
-#[cfg(feature = "arrow")]
-mod arrow_lengths;
+pub(crate) mod arrow;
 mod cells;
 mod env;
 mod format;
 mod json;
-#[cfg(feature = "arrow")]
-mod parquet_schema;
 mod places;
 mod rows;
 mod toml;
@@ -20,8 +16,6 @@ mod toml;
 use std::ops::Range;
 use std::sync::Arc;
 
-#[cfg(feature = "arrow")]
-pub(super) use arrow::batches_of;
 #[cfg(feature = "arrow")]
 pub use arrow::{Batches, batches};
 pub use format::Format;

@@ -17,23 +17,18 @@ use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
 
 use self::parse::Head;
-use self::runs::Runs;
-use super::destination::Destination;
-use super::key_set::{KeySet, SortedKeys};
-use super::output_dir::OutputDir;
-#[cfg(feature = "remote")]
-use super::remote::OwnFiles;
-use super::shards::PARTS;
-use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted, thousands};
-#[cfg(feature = "remote")]
-use dropforge_remote::Store;
-
 pub use self::read_log::{Logged, ReadFiles, ReadLog, short_digest};
 #[cfg(feature = "remote")]
 pub(crate) use self::rows::SAME_TAG;
 pub use self::rows::{Row, Rows};
+use self::runs::Runs;
 pub use self::runs::{RunOptions, Withheld};
 pub(super) use self::write::{At, write};
+use super::destination::Destination;
+use super::key_set::{KeySet, SortedKeys};
+use super::output_dir::OutputDir;
+use super::shards::PARTS;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted, thousands};
 
 /// Receives the names of files.
 type Each<'e> = &'e mut dyn FnMut(&str) -> Result<()>;
@@ -122,8 +117,8 @@ impl Manifest {
     /// # Errors
     /// `file.bad_manifest` if it is not a manifest; errors of the store.
     #[cfg(feature = "remote")]
-    pub fn of_store(store: &Store) -> Result<Option<Self>> {
-        let own = OwnFiles::new(store, None);
+    pub fn of_store(store: &dropforge_remote::Store) -> Result<Option<Self>> {
+        let own = super::remote::OwnFiles::new(store, None);
         if own.open(MANIFEST)?.is_none() {
             return Ok(None);
         }

@@ -13,7 +13,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
 use super::part::{self, Spool};
-use crate::input::batches_of;
+use crate::input::arrow::batches_of;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_remote::pack::Packed;
 

@@ -1,5 +1,8 @@
 //! Reading Arrow and Parquet files, batch by batch.
 
+mod lengths;
+mod parquet_schema;
+
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +16,6 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
-use super::{arrow_lengths, parquet_schema};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_machine::function::is_file;
 
@@ -115,14 +117,14 @@ pub(crate) fn batches_of(name: &str, mut file: File, columns: Option<&[&str]>, v
             parquet(file, if views { with_views(metadata) } else { metadata }, columns)
         }
         Kind::File => {
-            arrow_lengths::check_file(&file)?;
+            lengths::check_file(&file)?;
             let whole = FileReader::try_new_buffered(file.try_clone()?, None)?;
             let schema = whole.schema();
             let wanted = columns.map(|columns| indexes(&schema, columns));
             Ok((Box::new(FileReader::try_new_buffered(rewound(file)?, wanted)?) as _, Vec::new()))
         }
         Kind::Stream => {
-            arrow_lengths::check_stream(&file)?;
+            lengths::check_stream(&file)?;
             Ok((Box::new(StreamReader::try_new(BufReader::new(rewound(file)?), None)?) as _, Vec::new()))
         }
     });
