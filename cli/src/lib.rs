@@ -76,7 +76,6 @@ mod other_tools;
 mod output;
 mod outputs;
 mod pipe;
-mod progress;
 mod project;
 #[cfg_attr(not(feature = "remote"), path = "no_remote.rs")]
 mod remote;
@@ -92,7 +91,6 @@ mod specialise;
 mod stamp;
 mod stores;
 mod summary;
-mod template_paths;
 mod template_tests;
 mod terraform;
 mod unread;

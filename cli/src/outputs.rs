@@ -1,24 +1,20 @@
 //! The outputs of a run: which templates and files make them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use crate::console::Console;
+use crate::copies::{Copies, NamedFiles};
+use crate::exit::Failed;
+use crate::input::InputFiles;
+use crate::run::RunArgs;
+use crate::{artifacts, compile_cache, glob};
 use clap::Args;
-
 use dropforge::bulk::{
     self, Forge, Options, Order, RunOutputs, RunSet, Specialise, TemplateFile, TemplatePaths, TemplateSet,
 };
 use dropforge::diagnostics::Result;
+use dropforge::engine::Artifact;
 use dropforge::stdlib::globs::Glob;
-
-use crate::artifacts;
-use crate::compile_cache;
-use crate::console::Console;
-use crate::copies::{Copies, NamedFiles};
-use crate::exit::Failed;
-use crate::glob;
-use crate::input::InputFiles;
-use crate::run::RunArgs;
-use crate::template_paths;
 
 /// Options of commands that write many outputs.
 #[derive(Debug, Args)]
@@ -91,7 +87,7 @@ impl RunArgs<'_> {
         for path in &artifacts {
             let artifact = artifacts::read(path, language, self.values.allow.grant(language.engine())?, files)?;
             forge.add(Forge::of_artifact(&artifact)?)?;
-            template_paths::add_artifact(&mut paths, files, path, &artifact);
+            add_artifact(&mut paths, files, path, &artifact);
             templates.extend(artifacts::files(&artifact));
         }
         if !sources.is_empty() {
@@ -106,7 +102,7 @@ impl RunArgs<'_> {
             forge.add(compiled)?;
             copies = self.copies((&set, &named), &sources, &forge, files, console)?;
             let copied = copies.iter().map(|(file, _)| file.name.as_str());
-            template_paths::add_sources(&mut paths, files, &sources, &set, copied);
+            add_sources(&mut paths, files, &sources, &set, copied);
             templates.extend(set.files);
         }
         forge.templates().for_each(|template| compile_cache::print_origin(template, console));
@@ -137,4 +133,25 @@ impl RunArgs<'_> {
         let folders = paths.iter().filter(|path| path.is_dir()).cloned().collect();
         Copies { globs: &self.outputs.copy, folders, set, used, named }.read(files, console)
     }
+}
+
+/// Adds the templates of `set`, which were found in the files and directories `given`, and the files beside them that are
+/// copied.
+pub(crate) fn add_sources<'c>(
+    paths: &mut TemplatePaths,
+    files: &InputFiles,
+    given: &[PathBuf],
+    set: &'c TemplateSet,
+    copied: impl Iterator<Item = &'c str>,
+) {
+    given.iter().for_each(|path| paths.give(files.path_from_here(path)));
+    let names = set.files.iter().map(|file| file.name.as_str()).chain(copied);
+    names.for_each(|name| paths.add(name, files.path_from_here(&set.root.join(name))));
+}
+
+/// Adds the templates of the artifact at `path`, as if it were a directory.
+pub(crate) fn add_artifact(paths: &mut TemplatePaths, files: &InputFiles, path: &Path, artifact: &Artifact) {
+    let path = files.path_from_here(path);
+    artifact.names().for_each(|name| paths.add(name, format!("{path}/{name}")));
+    paths.give(path);
 }

@@ -2,12 +2,28 @@
 //! without a name.
 
 use std::cell::OnceCell;
+use std::fmt::Write;
 use std::io;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use indicatif::ProgressBar;
-
+use crate::changes::ChangeArgs;
+use crate::console::Console;
+use crate::exit::{Exit, Failed};
+use crate::fleet::{FleetArgs, check_selection};
+use crate::input::InputFiles;
+use crate::kube_schemas::{self, KubeArgs};
+use crate::layers::layers;
+use crate::options::{CacheArgs, ErrorFormat, Global, LanguageArgs, ValueArgs};
+use crate::output::stdout_error;
+use crate::outputs::OutputArgs;
+use crate::schema::SchemaArgs;
+use crate::shards::Share;
+use crate::signals::Stop;
+use crate::unread::WarningArgs;
+use crate::watch::Seen;
+use crate::{chart, remote, specialise, summary, terraform};
 use dropforge::bulk::{
     Cluster, Failure, FilePreview, Fleet, FleetChart, Layers, Layout, Merge, Options, Plan, Report, Run, RunMode,
     RunOutputs, RunSet, RunTarget, Selector, Specialise, TemplatePaths, Watch,
@@ -17,28 +33,7 @@ use dropforge::dialect::helm::chart::UserValues;
 use dropforge::engine::Dialect;
 use dropforge::engine::chart::ChartTemplate;
 use dropforge::value::{DataMap, OutputFormat};
-
-use crate::changes::ChangeArgs;
-use crate::chart;
-use crate::console::Console;
-use crate::exit::{Exit, Failed};
-use crate::fleet::{FleetArgs, check_selection};
-use crate::input::InputFiles;
-use crate::kube_schemas::{self, KubeArgs};
-use crate::layers::layers;
-use crate::options::{CacheArgs, Global, LanguageArgs, ValueArgs};
-use crate::output::stdout_error;
-use crate::outputs::OutputArgs;
-use crate::progress;
-use crate::remote;
-use crate::schema::SchemaArgs;
-use crate::shards::Share;
-use crate::signals::Stop;
-use crate::specialise;
-use crate::summary;
-use crate::terraform;
-use crate::unread::WarningArgs;
-use crate::watch::Seen;
+use indicatif::{HumanFloatCount, ProgressBar, ProgressState, ProgressStyle};
 
 /// The options of a run, whichever command has them.
 pub(crate) struct RunArgs<'a> {
@@ -237,7 +232,7 @@ impl RunArgs<'_> {
         files: &InputFiles,
     ) -> std::result::Result<Report, Failed> {
         let bar = match self.fleet {
-            Some(_) => progress::bar(plan.clusters(), console),
+            Some(_) => bar(plan.clusters(), console),
             None => ProgressBar::hidden(),
         };
         if self.fleet.is_some() {
@@ -297,7 +292,7 @@ impl RunArgs<'_> {
         }
         let Some(args) = self.fleet else { return Ok(Report::default()) };
         let fleet = args.stream(files)?;
-        let (stop, bar) = (stop.get_or_init(Stop::listen), progress::count(console));
+        let (stop, bar) = (stop.get_or_init(Stop::listen), count(console));
         let tick = || bar.inc(1);
         let options = Options { leftovers: self.is_whole_fleet(run), ..self.options(run, global, files) };
         let watch = Watch { stop: stop.flag(), done: &tick };
@@ -397,4 +392,35 @@ pub(crate) fn print_problems(report: &Report, console: &Console) {
     report.errors.iter().for_each(|error| console.diagnostic(error));
     report.warnings.iter().for_each(|warning| console.warning(warning));
     report.notes.iter().for_each(|note| console.note(&format!("note: {note}")));
+}
+
+/// Creates a bar that counts clusters whose number is unknown, hidden like [`bar`].
+pub(crate) fn count(console: &Console) -> ProgressBar {
+    let bar = bar(0, console);
+    if let Some(style) = style("{spinner} {human_pos} clusters, {speed}") {
+        bar.set_style(style);
+    }
+    bar.unset_length();
+    bar
+}
+
+/// Creates a progress bar for `clusters`. It is hidden if standard error is not a terminal, with `--quiet` and with JSON
+/// errors.
+pub(crate) fn bar(clusters: usize, console: &Console) -> ProgressBar {
+    if console.quiet || console.format() != ErrorFormat::Human || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(clusters as u64);
+    if let Some(style) = style("{wide_bar} {human_pos}/{human_len} clusters, {speed}, {eta} left") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// Returns the style of a template with `{speed}`, a whole number per second.
+fn style(template: &str) -> Option<ProgressStyle> {
+    let speed = |state: &ProgressState, out: &mut dyn Write| {
+        let _ = write!(out, "{}/s", HumanFloatCount(state.per_sec().round()));
+    };
+    ProgressStyle::with_template(template).ok().map(|style| style.with_key("speed", speed))
 }

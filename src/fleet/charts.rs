@@ -5,14 +5,11 @@
 //! cluster does not enable are blank, so they make no files. In one stream, each cluster is one output: the text of
 //! `helm template`.
 
-mod each_form;
 mod forms;
-mod writers;
 
 use std::sync::Arc;
 
 use self::forms::{Forms, Memory, Own};
-pub use self::writers::show_chart_writers;
 use super::chart_check::DocumentCheck;
 use super::cluster::Cluster;
 use super::documents::first_content;
@@ -22,9 +19,11 @@ use super::kube::KubeSchemas;
 use super::layers::Overlay;
 use super::pieces::{Piece, fields_of_text, in_document};
 use super::plan::Output;
+use crate::why::RecordedOutput;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result, with_article};
 use dropforge_base::text::{Source, Span};
 use dropforge_engine::chart::{ChartRender, ChartTemplate};
+use dropforge_engine::recording::{Recorder, Why};
 use dropforge_helm::chart::{Capabilities, Manifest, Output as Documents, Plan, Release, Selection, UserValues};
 use dropforge_machine::vm::Session;
 use dropforge_value::assign::{Step, value_at};
@@ -330,6 +329,17 @@ fn own_values(cluster: &Cluster, own: &Overlay<'_>) -> Result<(DataMap, bool)> {
 fn unplanned(source: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::Internal, format!("`{source}` is not a planned output"))
         .with_help("this is a bug in dropforge; report it")
+}
+
+/// Adds the lines of templates to errors in `text`, which has documents of the render with the comments that name their
+/// templates. Renders again to find them.
+pub fn show_chart_writers(render: ChartRender, text: &str, errors: &mut [Box<Diagnostic>]) {
+    let Ok(recording) = render.record(&mut Session::new(), Recorder::default()) else { return };
+    let recorded = RecordedOutput::of_chart(render, recording);
+    for error in errors {
+        let why = error.primary().and_then(|label| recorded.why(text, label.span.start as usize));
+        error.labels.extend(why.map(Why::into_labels).unwrap_or_default());
+    }
 }
 
 #[cfg(test)]

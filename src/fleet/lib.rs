@@ -49,7 +49,6 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)
 )]
 
-mod cause;
 mod change_groups;
 mod chart_check;
 mod chart_names;
@@ -99,7 +98,6 @@ pub mod stamp;
 mod stamper;
 mod stream_file;
 mod streamed;
-mod target;
 mod unread;
 pub mod values;
 mod variants;
@@ -146,6 +144,7 @@ pub use row_names::row_names;
 #[cfg(feature = "arrow-rows")]
 pub use rows::{RowOptions, RowOutput, RowStamper};
 pub use run::{Run, RunOutputs, RunSet, unfit_format};
+pub use run::{RunMode, RunTarget};
 pub use selection::Selection;
 pub use selector::Selector;
 pub use shards::{PlanDigest, PlanShard, Shard, finish_shards};
@@ -154,7 +153,6 @@ pub use stamp::{preview, stamp, stream};
 pub use stamper::Stamper;
 pub use stream_file::{StreamFile, write_file};
 pub use streamed::StreamJob;
-pub use target::{RunMode, RunTarget};
 pub use unread::ReadValues;
 pub use variants::Variants;
 pub use view::View;

@@ -7,7 +7,6 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::cause::cause;
 use super::charts::{self, FleetChart};
 use super::cluster::Cluster;
 use super::job::{Job, Renderer, Stamp};
@@ -15,6 +14,7 @@ use super::kube::KubeSchemas;
 use super::layers::{Layers, Merge, Overlay};
 use super::pieces::Piece;
 use super::plan::Plan;
+use super::report::cause;
 use super::specialised::{Chooser, Specialisation, Specialise, Specialised};
 use super::splitter::{Content, Splitter};
 use dropforge_base::diagnostics::{Diagnostic, Identity, Result};

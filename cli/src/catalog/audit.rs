@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::client::{Client, ClientResult, path};
 use super::output::Output;
-use super::rows::{rows, text};
+use super::output::{rows, text};
 use crate::exit::Exit;
 
 /// List who changed what, when, and from where, newest first

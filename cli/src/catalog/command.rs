@@ -3,14 +3,13 @@
 use clap::{Args, Subcommand};
 
 use super::audit::{self, AuditArgs};
-use super::backup::{self, BackupArgs, RestoreArgs};
+use super::backup::{self, BackupArgs, PurgeArgs, RestoreArgs};
 use super::client::{Client, ConnectionArgs};
 use super::generators::{self, GeneratorCommand};
 use super::import::{self, ImportArgs};
 use super::keys::{self, KeyCommand};
 use super::objects::{self, DiffArgs, InstantiateArgs, WhyArgs};
 use super::output::Output;
-use super::purge::{self, PurgeArgs};
 use super::references::TemplateRef;
 use super::stacks::{self, StackCommand};
 use super::templates::{self, AnnotationArgs, CreateArgs, LabelArgs, UpdateArgs};
@@ -131,7 +130,7 @@ pub(crate) fn run(args: &CatalogArgs, files: &mut InputFiles, console: &Console)
         CatalogCommand::Why(args) => objects::why(client, args, output),
         CatalogCommand::Diff(args) => objects::diff(client, args, output),
         CatalogCommand::Import(args) => import::import(client, args, files, output),
-        CatalogCommand::Purge(args) => purge::purge(client, args, output),
+        CatalogCommand::Purge(args) => backup::purge(client, args, output),
         CatalogCommand::Stack(command) => stacks::run(client, command, output),
         CatalogCommand::Generator(command) => generators::run(client, command, output),
         CatalogCommand::Key(command) => keys::run(client, command, output),

@@ -5,8 +5,8 @@ use serde_json::{Value as Json, json};
 
 use super::client::{Client, ClientResult};
 use super::output::Output;
+use super::output::{id, text};
 use super::references;
-use super::rows::{id, text};
 use crate::exit::Exit;
 
 /// Commands on generators.

@@ -10,7 +10,7 @@ use dropforge::dialect::helm::chart::{Chart, ChartSource, to_base64};
 
 use super::client::{Client, ClientResult, path};
 use super::output::Output;
-use super::rows::{rows, text, version_of};
+use super::output::{rows, text, version_of};
 use super::templates::{ANY_SCHEMA, Request, print_warnings, strict_path};
 use crate::chart;
 use crate::exit::Exit;

@@ -12,7 +12,7 @@ use dropforge_catalog::Role;
 
 use super::client::{Client, ClientResult};
 use super::output::Output;
-use super::rows::{id, text};
+use super::output::{id, text};
 use crate::duration::duration;
 use crate::exit::Exit;
 

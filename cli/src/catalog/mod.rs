@@ -11,9 +11,7 @@ mod import;
 mod keys;
 mod objects;
 mod output;
-mod purge;
 mod references;
-mod rows;
 mod stacks;
 mod templates;
 

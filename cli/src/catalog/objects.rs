@@ -12,8 +12,8 @@ use dropforge_catalog::finding_line;
 
 use super::client::{Client, ClientResult};
 use super::output::Output;
+use super::output::{content, id, is_chart, rows, text, version_of};
 use super::references::{TemplateRef, stack, template};
-use super::rows::{content, id, is_chart, rows, text, version_of};
 use crate::exit::Exit;
 use crate::input::InputFiles;
 use crate::layers::layers;

@@ -1,17 +1,15 @@
 //! Results of catalog commands: JSON, or text and tables.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde_json::Value as Json;
-
+use super::client::{ClientResult, Created};
+use crate::console::Console;
+use crate::output::print;
 use dropforge::diagnostics::{Severity, counted};
 use dropforge::text::Source;
 use dropforge_catalog::diagnostic;
-
-use super::client::{ClientResult, Created};
-use super::rows::rows;
-use crate::console::Console;
-use crate::output::print;
+use serde_json::Value as Json;
 
 /// The output of a command.
 pub(crate) struct Output<'c> {
@@ -64,6 +62,39 @@ fn cell(value: &Json) -> String {
         // Names may contain line breaks.
         Json::String(text) => text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
         other => other.to_string(),
+    }
+}
+
+/// The rows of a list, or none for anything else.
+pub(crate) fn rows(list: &Json) -> &[Json] {
+    list.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The id of a row.
+pub(crate) fn id(row: &Json) -> &str {
+    text(row, "id")
+}
+
+/// A text field of a row.
+pub(crate) fn text<'r>(row: &'r Json, field: &str) -> &'r str {
+    row[field].as_str().unwrap_or_default()
+}
+
+/// The name and version of a template.
+pub(crate) fn version_of(template: &Json) -> String {
+    format!("{} version {}", text(template, "name"), template["version"])
+}
+
+/// Returns `true` if a template is a packed Helm chart.
+pub(crate) fn is_chart(template: &Json) -> bool {
+    text(template, "language") == "helm"
+}
+
+/// The text of a template, or a line about a packed chart.
+pub(crate) fn content(template: &Json) -> Cow<'_, str> {
+    match is_chart(template) {
+        true => format!("packed Helm chart, SHA-256 {}\n", text(template, "checksum")).into(),
+        false => text(template, "template_content").into(),
     }
 }
 

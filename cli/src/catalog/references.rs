@@ -8,7 +8,7 @@ use uuid::Uuid;
 use dropforge::diagnostics::{Code, Diagnostic};
 
 use super::client::{Client, ClientResult, path};
-use super::rows::{id, rows, text};
+use super::output::{id, rows, text};
 
 /// A reference to a template: `0198…` (an id), `web`, `web@3`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::client::{Client, ClientResult};
 use super::output::Output;
+use super::output::{id, text};
 use super::references::{self, pair};
-use super::rows::{id, text};
 use crate::exit::Exit;
 
 /// Commands on stacks.

@@ -13,8 +13,8 @@ use dropforge_catalog::finding_line;
 
 use super::client::{Client, ClientResult, Created, segment};
 use super::output::Output;
+use super::output::{content, id, is_chart, rows, text, version_of};
 use super::references::{TemplateRef, pair, template};
-use super::rows::{content, id, is_chart, rows, text, version_of};
 use crate::chart;
 use crate::exit::Exit;
 use crate::input::InputFiles;

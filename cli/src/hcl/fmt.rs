@@ -3,19 +3,17 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
-
-use dropforge::bulk::{unified_diff, write_file};
-use dropforge::diagnostics::{Code, Diagnostic, Result};
-use dropforge::dialect::hcl::format::format;
-use dropforge::dialect::hcl::syntax::parser::parse_config;
-
-use super::file_names::is_native;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash, unreadable};
 use crate::options::limits;
 use crate::output::print;
+use clap::Args;
+use dropforge::bulk::{unified_diff, write_file};
+use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::dialect::hcl::format::format;
+use dropforge::dialect::hcl::syntax::parser::parse_config;
+use dropforge::engine::{Dialect, dialect_of};
 
 /// Maximum depth of a directory search.
 const MAX_DEPTH: usize = 64;
@@ -139,4 +137,19 @@ fn below(directory: &Path) -> Result<Vec<PathBuf>> {
     }
     files.sort_unstable();
     Ok(files)
+}
+
+/// Extensions of configurations in the native syntax.
+const EXTENSIONS: [&str; 5] = ["hcl", "nomad", "tf", "tfvars", "tofu"];
+
+/// Returns `true` for the name of a configuration in the native syntax (`main.tf`).
+pub(crate) fn is_native(path: &Path) -> bool {
+    path.extension().and_then(|extension| extension.to_str()).is_some_and(|name| EXTENSIONS.contains(&name))
+}
+
+/// Returns `true` for the name of a configuration in the native or JSON syntax (`main.tf.json`). A name with another
+/// language (`app.tera.hcl`) is that of a template.
+pub(crate) fn is_configuration(name: &str) -> bool {
+    let path = Path::new(name.strip_suffix(".json").unwrap_or(name));
+    is_native(path) && matches!(dialect_of(name), None | Some(Dialect::Hcl))
 }

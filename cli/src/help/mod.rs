@@ -1,20 +1,16 @@
 //! `dropforge help`: help for every word: a command, an option, an error, a function, a tag, a language, a file.
 
-mod options;
 mod pages;
-mod topics;
+
+pub(crate) use pages::{is_asked, with_exit_codes, with_width};
 
 use std::ffi::OsString;
-
-use clap::{Args, Command};
-
-use dropforge::diagnostics::{Code, Diagnostic};
 
 use crate::exit::{self, Exit, Failed};
 use crate::output::print;
 use crate::{explain, functions, keywords, other_tools};
-
-pub(crate) use pages::{is_asked, with_exit_codes, with_width};
+use clap::{Args, Command};
+use dropforge::diagnostics::{Code, Diagnostic};
 
 /// Words for the exit codes.
 const EXIT_CODES: [&str; 3] = ["exit", "exit-codes", "exit codes"];
@@ -70,13 +66,13 @@ fn of_words(command: &mut Command, words: &[String]) -> Result<String, Box<Diagn
     if let Some(text) = of_command(command, &words) {
         return Ok(text + &see_also(&word));
     }
-    options::page(command, &word)
+    pages::page(command, &word)
         .or_else(|| explain::named(&word).map(explain::text))
         .or_else(|| EXIT_CODES.contains(&&*word).then(|| exit::help("")))
-        .or_else(|| topics::page(&word))
+        .or_else(|| page(&word))
         .or_else(|| of_language(&word).map(|text| text + &instead(&word)))
         .or_else(|| of_subcommand(command, &word))
-        .or_else(|| options::page(command, &format!("--{word}")).map(|text| text + &see_also(&word)))
+        .or_else(|| pages::page(command, &format!("--{word}")).map(|text| text + &see_also(&word)))
         .or_else(|| Some(format!("{}\n", other_tools::instead_of(&word)?)))
         .ok_or_else(|| unknown(command, &word))
 }
@@ -97,7 +93,7 @@ fn of_command(command: &mut Command, words: &[&str]) -> Option<String> {
 
 /// Returns the other meanings of a command's name: a language, a function, a command of another tool.
 fn see_also(word: &str) -> String {
-    let topic = topics::page(word).map(|text| format!("\n{text}"));
+    let topic = page(word).map(|text| format!("\n{text}"));
     let function = functions::pages(word)
         .map(|_| format!("\nThere is a function of this name, too: `dropforge functions {word}`\n"));
     [topic, function].into_iter().flatten().collect::<String>() + &instead(word)
@@ -128,9 +124,9 @@ fn unknown(command: &Command, word: &str) -> Box<Diagnostic> {
     let names: Vec<String> = pages::tree(command)
         .into_iter()
         .map(|(path, _)| path)
-        .chain(options::names(command))
+        .chain(pages::names(command))
         .chain(codes)
-        .chain(topics::names().map(str::to_owned))
+        .chain(names().map(str::to_owned))
         .chain(functions::names())
         .chain(keywords::names().map(str::to_owned))
         .collect();
@@ -139,4 +135,34 @@ fn unknown(command: &Command, word: &str) -> Box<Diagnostic> {
             "`dropforge help` lists the commands, `dropforge functions` the functions, `dropforge explain` the errors",
         )
         .with_suggestion(word, names.iter().map(String::as_str))
+}
+
+/// Sections: `## WORD, WORD` and a text.
+const TEXT: &str = include_str!("topics.md");
+
+/// Returns the text about a word: one of a heading, or the name of a file with an extension of a heading.
+pub(super) fn page(word: &str) -> Option<String> {
+    let named = sections().find(|(names, _)| names.clone().any(|name| name == word));
+    let by_extension = || {
+        let longest = |names: std::str::Split<'static, &str>| {
+            names.filter(|name| name.starts_with('.') && word.ends_with(name)).map(str::len).max()
+        };
+        let found = sections().filter_map(|(names, text)| Some((longest(names)?, text)));
+        found.max_by_key(|(length, _)| *length).map(|(_, text)| text)
+    };
+    let text = named.map(|(_, text)| text).or_else(by_extension)?;
+    Some(format!("{}\n", text.trim()))
+}
+
+/// Returns the words of all headings.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    sections().flat_map(|(names, _)| names)
+}
+
+/// Returns the words of each heading and the text below it.
+fn sections() -> impl Iterator<Item = (std::str::Split<'static, &'static str>, &'static str)> {
+    TEXT.split("\n## ").filter_map(|section| {
+        let (heading, text) = section.trim_start_matches("## ").split_once('\n')?;
+        Some((heading.trim().split(", "), text))
+    })
 }

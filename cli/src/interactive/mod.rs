@@ -1,7 +1,6 @@
 //! `dropforge console`: expressions and templates, evaluated as they are typed.
 
 mod commands;
-mod complete;
 mod evaluate;
 mod language;
 mod lines;

@@ -8,8 +8,8 @@ use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
 use dropforge::engine::Dialect;
 
 use super::ConsoleArgs;
-use super::complete::Words;
 use super::language::title;
+use super::lines::Words;
 use super::values::paths;
 use crate::chart;
 use crate::console::Console;

@@ -5,20 +5,18 @@ pub(crate) mod config;
 mod first_key;
 mod limits;
 mod log;
-mod shutdown;
 mod size;
-mod transport;
 
-use dropforge::diagnostics::{Code, Diagnostic};
-use dropforge_catalog::server::{Server, Settings};
-use dropforge_catalog::{Catalog, CatalogError, store};
+pub(crate) use args::ServeArgs;
 
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
-
-pub(crate) use args::ServeArgs;
+use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge_catalog::server::{Server, Settings};
+use dropforge_catalog::{Catalog, CatalogError, store};
 use log::{Level, Logger};
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Runs the command.
 pub(crate) fn run(args: &ServeArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
@@ -40,7 +38,7 @@ async fn serve(args: &ServeArgs, given_key: Option<&str>, console: &Console) -> 
     let logger = Logger::start(args.logs, console);
     let settings = args.transport.apply(Settings { log: Some(logger.requests()), ..args.settings() })?;
     let server = Server::bind(settings, catalog.clone()).await.map_err(unbound)?;
-    let shutdown = shutdown::shutdown().map_err(unbound)?;
+    let shutdown = shutdown().map_err(unbound)?;
     let address = server.address();
     logger.event(Level::Info, &format!("listening on {}://{address}", args.transport.scheme()), console);
     if let Some(warning) = args.transport.warning(address) {
@@ -67,4 +65,23 @@ fn unusable(db: &str, error: &CatalogError) -> Failed {
     let cause = error.cause.as_deref().map_or_else(|| error.to_string(), str::to_owned);
     let (shown, cause) = (store::address(db), store::without_password(db, &cause));
     Diagnostic::new(Code::CatalogUnreachable, format!("cannot open catalog `{shown}`: {cause}")).into()
+}
+
+/// Resolves on the first interrupt, termination or hangup signal. A second one ends the process at once.
+///
+/// A hangup counts even if the process was started to ignore it, so that it ends a service everywhere.
+pub(super) fn shutdown() -> std::io::Result<impl Future<Output = ()>> {
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let mut hangup = signal(SignalKind::hangup())?;
+    let mut next = async move || {
+        tokio::select! {
+            _ = interrupt.recv() => 130,
+            _ = terminate.recv() => 143,
+            _ = hangup.recv() => 129,
+        }
+    };
+    Ok(async move {
+        next().await;
+        tokio::spawn(async move { std::process::exit(next().await) });
+    })
 }

@@ -2,27 +2,27 @@
 
 mod changed;
 mod place;
-mod search;
 mod trace;
+
+pub(crate) use trace::{TraceArgs, run as trace};
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
-
-use dropforge::bulk::{RunOptions, Withheld};
-use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
-
+use self::place::Wanted;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::options::SetArgs;
 use crate::output::print;
+use crate::render::RenderArgs;
+use crate::run::RunArgs;
 use crate::run_options::given_again;
-use place::Wanted;
-
-pub(crate) use search::Subject;
-pub(crate) use trace::{TraceArgs, run as trace};
+use crate::stamp::StampArgs;
+use clap::Args;
+use dropforge::bulk::why::{Answer, RecordedOutput, find};
+use dropforge::bulk::{Cluster, Layers, Options, Run, RunOptions, Specialise, Stamper, Withheld};
+use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 
 /// Tell what wrote a line of an output, and where its values come from
 ///
@@ -81,7 +81,7 @@ pub(crate) fn run(
         let read = read.iter().filter(|(name, _)| !others.contains(&name.as_str()));
         changed::warn(read, &files.log().files(), run.is_ok(), console);
     }
-    let Some(answer) = search::search(&run?, &wanted)? else { return Err(wanted.not_found().into()) };
+    let Some(answer) = search(&run?, &wanted)? else { return Err(wanted.not_found().into()) };
     print(if args.json { answer.json() } else { answer.text(console.colors_stdout()) })?;
     Ok(Exit::Ok)
 }
@@ -141,4 +141,109 @@ fn no_file() -> Box<Diagnostic> {
 /// Returns a path without `.` and `..` in it, if it has no links.
 fn plain(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// A command that renders.
+#[derive(Debug)]
+pub(crate) enum Subject {
+    Stamp(Box<StampArgs>),
+    Render(Box<RenderArgs>),
+}
+
+/// The values of a cluster.
+pub(super) type Values<'v> = (&'v Layers, &'v Cluster);
+
+impl Subject {
+    /// Reads and compiles what the command renders.
+    ///
+    /// # Errors
+    /// Errors of the command.
+    pub(super) fn read(&self, files: &mut InputFiles, console: &Console) -> std::result::Result<Run, Failed> {
+        let (args, only) = match self {
+            Self::Stamp(args) => (args.reading_args()?, None),
+            Self::Render(args) => (args.run_args()?, args.template.as_ref()),
+        };
+        // A recording is that of the templates themselves.
+        let options = Options { specialise: Specialise::Never, ..args.options };
+        let mut run = RunArgs { stream: false, needs_values: true, options, ..args }.read(files, console)?;
+        run.outputs.all.retain(|output| only.is_none_or(|name| output.template == *name));
+        Ok(run)
+    }
+}
+
+/// Calls `each` with the name and the recording of every output of the first cluster. A chart has one.
+///
+/// # Errors
+/// The first error of a render.
+pub(super) fn each_recorded(
+    run: &Run,
+    each: &mut dyn FnMut(&str, &RecordedOutput, Values<'_>),
+) -> std::result::Result<(), Failed> {
+    let (Run { fleet, values, outputs, .. }, stamper) = (run, run.renderer()?);
+    let mut reader = fleet.reader();
+    let cluster = reader.cluster(0)?;
+    for (nth, output) in outputs.all.iter().enumerate() {
+        each(&output.template, &stamper.recorded(values, cluster, nth)?, (values, cluster));
+    }
+    Ok(())
+}
+
+/// Renders again and finds what wrote the place.
+///
+/// # Errors
+/// Errors of the command.
+pub(super) fn search(run: &Run, wanted: &Wanted) -> std::result::Result<Option<Answer>, Failed> {
+    let stamper = run.renderer()?;
+    let (mut found, mut failed) = (None, None);
+    let cluster = wanted.of.as_ref().map(|maker| maker.cluster.as_str());
+    run.fleet.each(&mut |_, one| {
+        let is_wanted = cluster.is_none_or(|name| one.name() == name);
+        if found.is_some() || failed.is_some() || !is_wanted || !selects(run, one)? {
+            return Ok(());
+        }
+        match of_cluster(run, &stamper, one, wanted) {
+            Ok(report) => found = report,
+            Err(error) => failed = Some(error),
+        }
+        Ok(())
+    })?;
+    failed.map_or(Ok(found), Err)
+}
+
+fn selects(run: &Run, cluster: &Cluster) -> Result<bool> {
+    let Run { selector, values, .. } = run;
+    Ok(selector.is_empty() || selector.matches(&values.view(cluster)?))
+}
+
+/// Finds the place among the outputs of a cluster.
+fn of_cluster(
+    run: &Run,
+    stamper: &Stamper<'_>,
+    cluster: &Cluster,
+    wanted: &Wanted,
+) -> std::result::Result<Option<Answer>, Failed> {
+    let Run { values, outputs, paths, .. } = run;
+    let template = wanted.of.as_ref().map(|maker| maker.template.as_str());
+    for (nth, text) in stamper.texts(values, cluster)?.into_iter().enumerate() {
+        let name = outputs.all.get(nth).map_or("", |output| output.template.as_str());
+        if template.is_some_and(|path| paths.path(name) != path) {
+            continue;
+        }
+        let Ok(text) = text.map_err(|error| error.for_cluster(cluster.name())) else {
+            continue;
+        };
+        let file = wanted.text.as_ref().unwrap_or(&text);
+        let at = wanted.at(file)?;
+        let Some((file, at)) = find(file, at, &text, template.is_some()) else { continue };
+        let recorded = stamper.recorded(values, cluster, nth)?;
+        let question = wanted.question(cluster.name(), name);
+        let given = recorded.givens(values, Some(cluster));
+        if let Some(answer) = recorded.answer(&question, (file, at), &given) {
+            return Ok(Some(answer));
+        }
+        if recorded.is_cut() {
+            return Err(wanted.not_recorded().into());
+        }
+    }
+    Ok(None)
 }

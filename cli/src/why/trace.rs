@@ -8,7 +8,7 @@ use dropforge::bulk::why::{Around, RecordedOutput};
 use dropforge::engine::recording::TraceRow;
 use serde::Serialize;
 
-use super::search::{Subject, Values, each_recorded};
+use super::{Subject, Values, each_recorded};
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;

@@ -11,14 +11,15 @@
 
 use std::cell::OnceCell;
 
-use hashbrown::HashMap;
-
-use super::FleetChart;
-use dropforge_base::diagnostics::Result;
+use super::{FleetChart, own_values};
+use crate::layers::Layers;
+use crate::selection::Selection;
+use dropforge_base::diagnostics::{Diagnostics, Result};
 use dropforge_engine::chart::{OpenChart, OpenRun};
-use dropforge_helm::chart::{OpenBase, OpenPlan, Printed, Printer, Release, floats, form};
+use dropforge_helm::chart::{OpenBase, OpenPlan, Plan, Printed, Printer, Release, floats, form};
 use dropforge_machine::vm::Session;
 use dropforge_value::{Arena, Data, DataMap, InputBuilder, Numbers, Shapes, Type, Value};
+use hashbrown::{HashMap, HashSet};
 
 /// Maximum number of forms of one thread that have a plan, and the bytes of their values after which no more get one.
 const FORMS: usize = 64;
@@ -355,4 +356,36 @@ fn joined(some: &[String], mut more: Vec<String>) -> Vec<String> {
     more.sort_unstable();
     more.dedup();
     more
+}
+
+impl FleetChart {
+    /// Calls `each` with the plan of the first release of each form, and the name of its cluster. Values of one form have the
+    /// same keys and booleans. Releases without a plan are left out, and so are the forms after many.
+    ///
+    /// # Errors
+    /// Errors of reading clusters; the first error of `each`.
+    pub fn each_form(
+        &self,
+        layers: &Layers,
+        clusters: &Selection<'_>,
+        each: &mut dyn FnMut(&str, Plan) -> std::result::Result<(), Diagnostics>,
+    ) -> std::result::Result<(), Diagnostics> {
+        let mut forms = HashSet::new();
+        let mut first = Ok(());
+        clusters.each(&mut |_, cluster| {
+            if first.is_err() || forms.len() >= FORMS {
+                return Ok(());
+            }
+            // A run tells what is wrong with the values of a cluster.
+            let own: Result<_> = layers.overlay(cluster).and_then(|own| own_values(cluster, &own));
+            let Ok((values, is_table)) = own else { return Ok(()) };
+            if forms.insert((form(&values).0, is_table))
+                && let Ok(plan) = self.plan(cluster.name(), (values, is_table))
+            {
+                first = each(cluster.name(), plan);
+            }
+            Ok(())
+        })?;
+        first
+    }
 }

@@ -1,6 +1,5 @@
 //! Checks of outputs by the schemas of Kubernetes kinds.
 
-mod adapt;
 mod sources;
 
 use std::collections::{BTreeMap, HashMap};

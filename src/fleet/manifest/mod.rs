@@ -9,21 +9,22 @@ mod parse;
 mod read_log;
 mod rows;
 mod runs;
-mod sides;
 mod write;
 
-use std::fs::File;
-use std::io::{self, BufReader, Read};
-use std::os::unix::fs::FileExt;
-
-use self::parse::Head;
 pub use self::read_log::{Logged, ReadFiles, ReadLog, short_digest};
 #[cfg(feature = "remote")]
 pub(crate) use self::rows::SAME_TAG;
 pub use self::rows::{Row, Rows};
-use self::runs::Runs;
 pub use self::runs::{RunOptions, Withheld};
 pub(super) use self::write::{At, write};
+
+use std::fs::File;
+use std::io;
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::os::unix::fs::FileExt;
+
+use self::parse::Head;
+use self::runs::Runs;
 use super::destination::Destination;
 use super::key_set::{KeySet, SortedKeys};
 use super::output_dir::OutputDir;
@@ -157,7 +158,7 @@ impl Manifest {
     /// so both sides must have the same.
     fn add_sides(&mut self, merged: &Part, paths: &mut KeySet) -> Result<()> {
         let mut templates = None;
-        for file in sides::sides(&merged.file).map_err(|_| merged.damaged())? {
+        for file in sides(&merged.file).map_err(|_| merged.damaged())? {
             let part = Part { name: merged.name.clone(), file, runs: Vec::new() };
             let head = part.parsed(&mut |entry| paths.add(entry.path))?;
             if templates.get_or_insert_with(|| head.templates.clone()) != &head.templates {
@@ -276,6 +277,36 @@ impl Read for FromStart<'_> {
         self.at += read as u64;
         Ok(read)
     }
+}
+
+/// The part of a conflict that belongs to neither side.
+const BASE: usize = 2;
+
+/// Returns both sides. Without conflicts they are what the file is.
+///
+/// # Errors
+/// Errors of reading, and of the temporary files.
+pub(super) fn sides(file: &File) -> io::Result<[File; 2]> {
+    let mut sides = [BufWriter::new(tempfile::tempfile()?), BufWriter::new(tempfile::tempfile()?)];
+    let mut within = None;
+    for line in BufReader::with_capacity(BUFFER, FromStart { file, at: 0 }).split(b'\n') {
+        let line = line?;
+        match line.get(..7) {
+            Some(b"<<<<<<<") => within = Some(0),
+            Some(b"|||||||") => within = Some(BASE),
+            Some(b"=======") => within = Some(1),
+            Some(b">>>>>>>") => within = None,
+            _ => {
+                let wanted = sides.iter_mut().enumerate().filter(|(at, _)| within.is_none_or(|side| side == *at));
+                for (_, side) in wanted {
+                    side.write_all(&line)?;
+                    side.write_all(b"\n")?;
+                }
+            }
+        }
+    }
+    let [ours, theirs] = sides.map(BufWriter::into_inner);
+    Ok([ours?, theirs?])
 }
 
 #[cfg(test)]

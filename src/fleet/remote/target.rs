@@ -8,9 +8,9 @@ use super::{
 };
 use crate::job::{Job, Stamp};
 use crate::report::Report;
+use crate::run::{RunMode, compare, kept_old, of_one_file, unfit};
 use crate::stamp::stream;
 use crate::streamed::StreamJob;
-use crate::target::{RunMode, compare, kept_old, of_one_file, unfit};
 use dropforge_base::diagnostics::Result;
 use dropforge_remote::Store;
 

@@ -3,14 +3,12 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::literals;
 use super::recorded::Given;
 use crate::origins::Origin;
 use crate::values::Step;
 use dropforge_base::text::one_line;
 use dropforge_engine::recording::{Flow, Why, Within, Writer};
+use serde::{Deserialize, Serialize};
 
 /// Why a line is there. The JSON of it has no fields that are empty or `false`, except those that every answer has.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -268,7 +266,7 @@ impl Around {
             Within::Branch { at, holds, inputs } => {
                 let (mut at, inputs) = (CodePlace::of(at), inputs_of(inputs, given));
                 if inputs.iter().any(|input| input.secret) {
-                    at.code = literals::hidden(&at.code);
+                    at.code = hidden(&at.code);
                 }
                 Self::Condition { at, holds: *holds, inputs }
             }
@@ -338,6 +336,57 @@ impl AnswerInput {
         for (nth, origin) in self.origins.iter().enumerate() {
             let word = if nth == 0 { "from" } else { "over" };
             let _ = writeln!(out, "{:LABEL$}  {word} {origin}", "");
+        }
+    }
+}
+
+/// Returns code with `…` in place of quoted strings and numbers.
+pub(super) fn hidden(code: &str) -> String {
+    let (mut out, mut rest) = (String::new(), code);
+    while let Some(first) = rest.chars().next() {
+        let is_within = out.ends_with(|last: char| last.is_alphanumeric() || matches!(last, '_' | '.' | '[' | '$'));
+        let len = match first {
+            '"' | '\'' | '`' => quoted(rest, first),
+            '0'..='9' if !is_within => {
+                rest.find(|next: char| !next.is_alphanumeric() && !matches!(next, '_' | '.')).unwrap_or(rest.len())
+            }
+            _ => {
+                out.push(first);
+                rest = rest.get(first.len_utf8()..).unwrap_or("");
+                continue;
+            }
+        };
+        out.push('…');
+        rest = rest.get(len..).unwrap_or("");
+    }
+    out
+}
+
+/// Returns the length of the string at the start of `text`, with its quotes. One that does not end has the whole text.
+fn quoted(text: &str, quote: char) -> usize {
+    let mut is_escaped = true;
+    let end = text.char_indices().find(|(_, next)| {
+        let ends = *next == quote && !is_escaped;
+        is_escaped = !is_escaped && *next == '\\';
+        ends
+    });
+    end.map_or(text.len(), |(at, _)| at + quote.len_utf8())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hidden;
+
+    #[test]
+    fn strings_and_numbers_are_hidden_but_not_names_and_indexes() {
+        for (code, expected) in [
+            ("db.password == \"hunter2\"", "db.password == …"),
+            (r#"eq .db.pin "a\"b" `c\`"#, "eq .db.pin … …"),
+            ("x1.y2[0] > 12.5e3 and a.0 != 'é'", "x1.y2[0] > … and a.0 != …"),
+            ("\"ab", "…"),
+            ("", ""),
+        ] {
+            assert_eq!(hidden(code), expected);
         }
     }
 }

@@ -21,8 +21,8 @@ use dropforge::vm::Space;
 
 use super::diagnostics::diagnostics_json;
 use super::json::without_nulls;
+use super::ranges::references_json;
 use super::ranges::{argument_name, is_argument};
-use super::references::references_json;
 use crate::console::{Console, line};
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, check_one_dash};

@@ -6,6 +6,5 @@ mod command;
 mod diagnostics;
 mod json;
 mod ranges;
-mod references;
 
 pub(crate) use command::{DecodeArgs, run};
