@@ -5,10 +5,6 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum as _};
-
-use dropforge::diagnostics::{Code, Diagnostic};
-
 #[cfg(not(feature = "console"))]
 use crate::absent::interactive;
 #[cfg(not(feature = "lsp"))]
@@ -31,14 +27,16 @@ use crate::output::{print, stdout_error};
 use crate::project::{Moved, Project};
 #[cfg(feature = "remote")]
 use crate::remote::{pull, push};
-use crate::signals;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
 use crate::{
-    check, compile, completions, disasm, eval, explain, functions, hcl, help, include_roots, init, inspect, intent,
-    krm, other_tools, project, render, run_options, stamp, template_tests, terraform, usage, values, version, watch,
-    why,
+    check, compile, disasm, eval, explain, functions, hcl, help, include_roots, init, inspect, intent, krm,
+    other_tools, project, render, run_options, signals, stamp, template_tests, terraform, usage, values, version,
+    watch, why,
 };
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum as _};
+use clap_complete::Shell;
+use dropforge::diagnostics::{Code, Diagnostic};
 
 /// Compile templates once and stamp them for thousands of clusters
 ///
@@ -81,7 +79,7 @@ enum Command {
     Pull(pull::PullArgs),
     Krm(krm::KrmArgs),
     Init(init::InitArgs),
-    Completions(completions::CompletionArgs),
+    Completions(CompletionArgs),
 }
 
 impl Command {
@@ -302,7 +300,7 @@ fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString], f
         Command::Pull(args) => pull::run(&args, files, &console),
         Command::Krm(args) => krm::run(&args, files, &console),
         Command::Init(args) => init::run(&args, &console),
-        Command::Completions(args) => completions::run(&args, &mut definition()),
+        Command::Completions(args) => print_completions(&args, &mut definition()),
     });
     match result {
         Ok(exit) => exit,
@@ -362,6 +360,25 @@ fn wanted_format(args: &[OsString]) -> ErrorFormat {
     };
     let named = (0..args.len()).find_map(|at| of_pair(args.get(at..args.len().min(at + 2))?));
     named.and_then(|name| ErrorFormat::from_str(&name, false).ok()).unwrap_or_default()
+}
+
+/// Print completions for a shell
+///
+///     dropforge completions bash > ~/.local/share/bash-completion/completions/dropforge
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct CompletionArgs {
+    /// Shell to complete for
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+/// Prints the completions of `command`.
+fn print_completions(args: &CompletionArgs, command: &mut clap::Command) -> Result<Exit, Failed> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, command, "dropforge", &mut script);
+    print(script)?;
+    Ok(Exit::Ok)
 }
 
 #[cfg(test)]

@@ -14,11 +14,11 @@
 //! | `copies` | files beside templates |
 //! | `watch` | stamping again after changes |
 //! | `shards` | several processes that stamp one fleet |
-//! | `changes`, `template_paths` | existing files: what changes, and which templates made them |
-//! | `input`, `pipe`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
+//! | `changes` | existing files: what changes, and which templates made them |
+//! | `input`, `pipe`, `layers`, `glob`, `artifacts` | input files, values, fleets, artifacts, the cache |
 //! | `missing`, `unread` | names that nothing gives, values that no template reads |
 //! | `terraform`, `other_tools`, `limits` | hints for users of Terraform and other tools, and about options that raise limits |
-//! | `output`, `console`, `summary`, `progress` | standard output, standard error |
+//! | `output`, `console`, `summary` | standard output, standard error |
 //! | `keywords` | tags, directives and objects of the languages, for `help` and `lsp` |
 //! | `absent` | commands that need a feature of the build |
 //! | `exit`, `signals` | exit codes, interrupts |
@@ -40,8 +40,6 @@ mod chart;
 mod check;
 mod command;
 mod compile;
-mod compile_cache;
-mod completions;
 mod console;
 mod copies;
 mod disasm;

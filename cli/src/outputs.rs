@@ -7,7 +7,7 @@ use crate::copies::{Copies, NamedFiles};
 use crate::exit::Failed;
 use crate::input::InputFiles;
 use crate::run::RunArgs;
-use crate::{artifacts, compile_cache, glob};
+use crate::{artifacts, compile, glob};
 use clap::Args;
 use dropforge::bulk::{
     self, Forge, Options, Order, RunOutputs, RunSet, Specialise, TemplateFile, TemplatePaths, TemplateSet,
@@ -93,7 +93,7 @@ impl RunArgs<'_> {
         if !sources.is_empty() {
             let set = language.discover(&sources, &named)?;
             console.diagnostics(set.skipped.warnings());
-            let engine = compile_cache::with_cache(self.values.allow.grant(language.engine())?, self.cache);
+            let engine = compile::with_cache(self.values.allow.grant(language.engine())?, self.cache);
             let (compiled, errors) = Forge::compile_logged(&set, language.lang, engine, files.log())?;
             if !errors.is_empty() {
                 return Err(errors.into());
@@ -105,7 +105,7 @@ impl RunArgs<'_> {
             add_sources(&mut paths, files, &sources, &set, copied);
             templates.extend(set.files);
         }
-        forge.templates().for_each(|template| compile_cache::print_origin(template, console));
+        forge.templates().for_each(|template| compile::print_origin(template, console));
         let mut names = bulk::outputs(&templates, &mut |name| forge.references(name))?;
         if let Some(format) = self.format {
             forge = forge.with_format(format);

@@ -20,7 +20,7 @@ use dropforge::vm::Session;
 use crate::artifacts;
 use crate::changes::ChangeArgs;
 use crate::chart::{self, ChartArgs};
-use crate::compile_cache;
+use crate::compile;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
@@ -216,7 +216,7 @@ pub(crate) fn run(
         }
         template = template.with_format(format);
     }
-    compile_cache::print_origin(&template, console);
+    compile::print_origin(&template, console);
     console.ignored_arguments(template.lints().iter().cloned());
     let templates = std::slice::from_ref(&args.file);
     let layers = args.schema.add_to(layers(&args.values, Merge::default(), files, console)?, templates, files)?;
@@ -325,7 +325,7 @@ fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<(Template, bool
         Some(dialect) => dialect,
         None => return Err(unknown_language_in(&root, name).into()),
     };
-    let engine = engine(&root, compile_cache::with_cache(engine_builder, &args.cache))?;
+    let engine = engine(&root, compile::with_cache(engine_builder, &args.cache))?;
     Ok((engine.load(dialect, name)?, executable))
 }
 

@@ -14,7 +14,7 @@ use super::input::{self, Place};
 use super::origins::Origins;
 use super::report::{Failure, FailureCollector};
 use super::schema::{Explained, Schemas, explain, is_unfit_input};
-use super::selection::Selection;
+use super::selector::Selection;
 use super::values::{Assignment, Gaps, Step, merge};
 use super::view::{Reach, View};
 use dropforge_base::diagnostics::{Diagnostic, Result};

@@ -8,7 +8,7 @@ use roaring::RoaringBitmap;
 use super::fleet::Fleet;
 use super::layers::Layers;
 use super::report::Failure;
-use super::selection::Selection;
+use super::selector::Selection;
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, nearest};
 use dropforge_base::text::Span;
 use dropforge_engine::Template;

@@ -16,7 +16,7 @@ use super::output_names::output_name;
 use super::output_path::check_value;
 use super::pieces::Piece;
 use super::report::{Failure, FailureCollector};
-use super::selection::Selection;
+use super::selector::Selection;
 use super::selector::Selector;
 use super::shards::Shard;
 use super::view::Reach;

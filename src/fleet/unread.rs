@@ -14,7 +14,7 @@ use super::layers::Layers;
 use super::layout::Layout;
 use super::origins::{Origins, leaves};
 use super::report::Failure;
-use super::selection::Selection;
+use super::selector::Selection;
 use super::selector::Selector;
 use super::values::{Step, value_at};
 use dropforge_base::diagnostics::{Code, Diagnostic, PROBLEM, Result, at_most, counted, nearest};

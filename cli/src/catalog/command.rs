@@ -8,10 +8,9 @@ use super::client::{Client, ConnectionArgs};
 use super::generators::{self, GeneratorCommand};
 use super::import::{self, ImportArgs};
 use super::keys::{self, KeyCommand};
-use super::objects::{self, DiffArgs, InstantiateArgs, WhyArgs};
+use super::objects::{self, DiffArgs, InstantiateArgs, StackCommand, WhyArgs};
 use super::output::Output;
 use super::references::TemplateRef;
-use super::stacks::{self, StackCommand};
 use super::templates::{self, AnnotationArgs, CreateArgs, LabelArgs, UpdateArgs};
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
@@ -131,7 +130,7 @@ pub(crate) fn run(args: &CatalogArgs, files: &mut InputFiles, console: &Console)
         CatalogCommand::Diff(args) => objects::diff(client, args, output),
         CatalogCommand::Import(args) => import::import(client, args, files, output),
         CatalogCommand::Purge(args) => backup::purge(client, args, output),
-        CatalogCommand::Stack(command) => stacks::run(client, command, output),
+        CatalogCommand::Stack(command) => objects::run_stack(client, command, output),
         CatalogCommand::Generator(command) => generators::run(client, command, output),
         CatalogCommand::Key(command) => keys::run(client, command, output),
         CatalogCommand::Audit(args) => audit::run(client, args, output),

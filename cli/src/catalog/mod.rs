@@ -12,7 +12,6 @@ mod keys;
 mod objects;
 mod output;
 mod references;
-mod stacks;
 mod templates;
 
 pub(crate) use command::{CatalogArgs, run};

@@ -1,23 +1,20 @@
 //! Commands on deployment objects.
 
-use clap::Args;
-use serde_json::{Value as Json, json};
-use uuid::Uuid;
-
+use super::client::{Client, ClientResult};
+use super::output::{Output, content, id, is_chart, rows, text, version_of};
+use super::references::{self, TemplateRef, pair, stack, template};
+use crate::exit::Exit;
+use crate::input::InputFiles;
+use crate::layers::layers;
+use crate::options::ValueArgs;
+use clap::{Args, Subcommand};
 use dropforge::bulk::why::{Answer, LinePlace};
 use dropforge::bulk::{Merge, unified_diff};
 use dropforge::diagnostics::{Code, Diagnostic, counted, thousands};
 use dropforge::text::Source;
 use dropforge_catalog::finding_line;
-
-use super::client::{Client, ClientResult};
-use super::output::Output;
-use super::output::{content, id, is_chart, rows, text, version_of};
-use super::references::{TemplateRef, stack, template};
-use crate::exit::Exit;
-use crate::input::InputFiles;
-use crate::layers::layers;
-use crate::options::ValueArgs;
+use serde_json::{Value as Json, json};
+use uuid::Uuid;
 
 /// Render a template into a stack and print the result
 ///
@@ -180,4 +177,84 @@ fn change(change: &Json) -> String {
     out.push('\n');
     out.extend(rows(&change["errors"]).iter().map(|error| format!("  {}\n", finding_line(error))));
     out + text(change, "diff")
+}
+
+/// Commands on stacks.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StackCommand {
+    /// Add a stack
+    ///
+    ///     dropforge catalog stack create shop-prod --generator ci --label env=prod
+    #[command(verbatim_doc_comment)]
+    Create {
+        /// Name of the stack
+        name: String,
+        /// Set the owner: ID or name of a generator
+        #[arg(long, value_name = "GENERATOR")]
+        generator: String,
+        /// Set a description
+        #[arg(long, value_name = "TEXT")]
+        description: Option<String>,
+        /// Add a label
+        #[arg(long = "label", value_name = "LABEL")]
+        labels: Vec<String>,
+        /// Add an annotation
+        #[arg(long = "annotation", value_name = "KEY=VALUE", value_parser = pair)]
+        annotations: Vec<(String, String)>,
+    },
+    /// List stacks
+    ///
+    ///     dropforge catalog stack list
+    #[command(verbatim_doc_comment)]
+    List,
+    /// Delete a stack and its objects
+    ///
+    ///     dropforge catalog stack delete shop-prod
+    #[command(verbatim_doc_comment)]
+    Delete {
+        /// ID or name of the stack
+        stack: String,
+    },
+    /// List the deployment objects of a stack
+    ///
+    ///     dropforge catalog stack objects shop-prod
+    #[command(verbatim_doc_comment)]
+    Objects {
+        /// ID or name of the stack
+        stack: String,
+    },
+}
+
+/// Runs a command.
+pub(crate) fn run_stack(client: &Client, command: &StackCommand, output: &Output) -> ClientResult<Exit> {
+    match command {
+        StackCommand::Create { name, generator, description, labels, annotations } => {
+            let generator = references::generator(client, generator)?;
+            let body = json!({"name": name, "description": description, "generator_id": generator});
+            let stack = client.post("/stacks", &body)?;
+            let path = format!("/stacks/{}", id(&stack));
+            for label in labels {
+                client.post(&format!("{path}/labels"), &json!(label))?;
+            }
+            for (key, value) in annotations {
+                let body = json!({"stack_id": id(&stack), "key": key, "value": value});
+                client.post(&format!("{path}/annotations"), &body)?;
+            }
+            output.result(&stack, || format!("{}: {}\n", text(&stack, "name"), id(&stack)))?;
+        }
+        StackCommand::List => {
+            output.rows(&client.get("/stacks")?, &["name", "id", "generator_id", "description"])?;
+        }
+        StackCommand::Delete { stack } => {
+            let id = references::stack(client, stack)?;
+            client.delete(&format!("/stacks/{id}"))?;
+            output.console.note(&format!("deleted stack {stack}"));
+        }
+        StackCommand::Objects { stack } => {
+            let path = format!("/stacks/{}/deployment-objects", references::stack(client, stack)?);
+            let columns = ["sequence_id", "id", "submitted_at", "is_deletion_marker", "yaml_checksum"];
+            output.rows(&client.get(&path)?, &columns)?;
+        }
+    }
+    Ok(Exit::Ok)
 }

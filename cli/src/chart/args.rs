@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
+use super::unused;
+use crate::input::InputFiles;
+use crate::options::{CheckMode, LanguageArgs, ValueArgs};
+use crate::schema::SchemaArgs;
 use clap::Args;
-
+use dropforge::bulk::values::SetKind;
 use dropforge::bulk::{DocumentCheck, FleetChart};
-use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge::dialect::helm::chart::{Capabilities, Release, Selection, UserValues};
 use dropforge::engine::chart::ChartTemplate;
-
-use super::unused;
-use crate::options::{CheckMode, LanguageArgs};
-use crate::schema::SchemaArgs;
 
 /// Options of a chart that is rendered once.
 #[derive(Debug, Args)]
@@ -254,4 +254,37 @@ fn check_none(given: impl IntoIterator<Item = (&'static str, bool)>, path: &Path
 fn release_name(text: &str) -> std::result::Result<String, String> {
     let release = Release { name: text.to_owned(), ..Release::default() };
     release.check_name().map(|()| release.name).map_err(|error| error.help.unwrap_or(error.message))
+}
+
+/// Kinds of `--set` options in the order in which they apply, whatever their order on the command line.
+const ORDER: [SetKind; 5] = [SetKind::Json, SetKind::Typed, SetKind::Text, SetKind::File, SetKind::Literal];
+
+/// Reads the files of `-f` and the `--set` options.
+///
+/// # Errors
+/// Errors of reading and parsing; `usage` for `--env-prefix`.
+pub(crate) fn user_values(args: &ValueArgs, files: &mut InputFiles) -> std::result::Result<UserValues, Diagnostics> {
+    if !args.env_prefix.is_empty() {
+        let error = Diagnostic::new(Code::Usage, "`--env-prefix` does not apply to Helm charts");
+        return Err(error.with_help("use `-f` or `--set`").into());
+    }
+    args.check_dashes()?;
+    let mut values = UserValues::default();
+    for path in &args.values {
+        let source = files.read(path, "-f -")?;
+        values.file(source.name(), source.text())?;
+    }
+    for kind in ORDER {
+        for (_, text) in args.sets.0.iter().filter(|(one, _)| *one == kind) {
+            match kind {
+                SetKind::Json => values.set_json(text),
+                SetKind::Text => values.set_string(text),
+                SetKind::File => values
+                    .set_file(text, &mut |path| Ok(files.read(path.as_ref(), "--set-file K=-")?.text().to_owned())),
+                SetKind::Literal => values.set_literal(text),
+                _ => values.set(text),
+            }?;
+        }
+    }
+    Ok(values)
 }

@@ -13,7 +13,7 @@ use dropforge::engine::chart::{ChartRender, ChartTemplate};
 use dropforge::function::Capabilities;
 use dropforge::vm::Session;
 
-use super::{open, values};
+use super::{open, user_values};
 use crate::check::CheckArgs;
 use crate::console::Console;
 use crate::exit::Failed;
@@ -76,7 +76,7 @@ impl Checked {
         files: &mut InputFiles,
     ) -> Result<FleetChart, Diagnostics> {
         let given = args.values.values();
-        let mut values = values::read(given, files)?;
+        let mut values = user_values(given, files)?;
         values.skip_schemas(args.schema.is_off());
         // Nothing is written, so that renders need not be the same.
         let allowed = Capabilities::RANDOM.and(Capabilities::CLOCK);

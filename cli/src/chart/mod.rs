@@ -3,19 +3,16 @@
 mod args;
 mod check;
 mod compile;
-mod print;
 mod render;
 mod stamp;
-mod values;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use args::{ChartArgs, FleetChartArgs, ReleasesArgs, refuse_others};
+pub(crate) use args::{ChartArgs, FleetChartArgs, ReleasesArgs, refuse_others, user_values};
 pub(crate) use check::{Checked, With, check};
 pub(crate) use compile::compile;
 pub(crate) use render::{refuse_options, run};
 pub(crate) use stamp::{add_to_digest, only_chart, paths};
-pub(crate) use values::read as user_values;
 
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge::dialect::helm::chart::ChartSource;

@@ -1,16 +1,15 @@
 //! `dropforge render CHART`: the text of `helm template`.
 
-use dropforge::bulk::{FleetChart, KubeSchemas, Run, RunSet, show_chart_writers};
-use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
-use dropforge::engine::chart::ChartRender;
-
-use super::{print, refuse_others, unused};
+use super::{refuse_others, unused};
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
 use crate::kube_schemas;
 use crate::options::Global;
 use crate::render::RenderArgs;
+use dropforge::bulk::{FleetChart, KubeSchemas, Run, RunSet, show_chart_writers};
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked, Severity};
+use dropforge::engine::chart::ChartRender;
 
 /// Renders a chart.
 ///
@@ -34,7 +33,7 @@ pub(crate) fn run(
     let FleetChart { template, values, release, capabilities, selection, .. } = *chart;
     let render = template.render(&values, &release, &capabilities)?;
     let output = render.output()?;
-    print::unusual(&render, args.is_strict(), console)?;
+    unusual(&render, args.is_strict(), console)?;
     let text = match args.chart.show_only.as_slice() {
         [] => output.text_of(selection),
         patterns => output.only(patterns, selection)?,
@@ -87,5 +86,19 @@ pub(crate) fn refuse_options(args: &RenderArgs) -> Checked<()> {
         let message = "`--show-only` prints to standard output: it cannot be combined with `--output`";
         return Err(Diagnostic::new(Code::Usage, message));
     }
+    Ok(())
+}
+
+/// Prints the warnings about the documents of a render. With `strict` they are errors.
+///
+/// # Errors
+/// The findings, with `strict`.
+pub(super) fn unusual(render: &ChartRender, strict: bool, console: &Console) -> Result<(), Diagnostics> {
+    let mut found = render.warnings();
+    if strict && !found.is_empty() {
+        found.iter_mut().for_each(|error| error.severity = Severity::Error);
+        return Err(found.into());
+    }
+    found.iter().for_each(|warning| console.diagnostic(warning));
     Ok(())
 }

@@ -4,7 +4,6 @@ mod commands;
 mod evaluate;
 mod language;
 mod lines;
-mod places;
 mod session;
 mod values;
 

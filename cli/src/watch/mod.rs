@@ -1,7 +1,6 @@
 //! `dropforge stamp --watch`: stamps again what a change reaches.
 
 mod files;
-mod seen;
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -22,7 +21,7 @@ use crate::signals::Stop;
 use crate::stamp::StampArgs;
 use crate::summary;
 use files::Files;
-pub(crate) use seen::Seen;
+pub(crate) use files::Seen;
 
 /// Options of watching.
 #[derive(Debug, Args)]

@@ -1,6 +1,5 @@
 //! `dropforge why`: what wrote a line of an output, and the values that it comes from.
 
-mod changed;
 mod place;
 mod trace;
 
@@ -12,7 +11,7 @@ use std::path::{Path, PathBuf};
 use self::place::Wanted;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
-use crate::input::InputFiles;
+use crate::input::{InputFiles, is_dash, is_url};
 use crate::options::SetArgs;
 use crate::output::print;
 use crate::render::RenderArgs;
@@ -21,7 +20,9 @@ use crate::run_options::given_again;
 use crate::stamp::StampArgs;
 use clap::Args;
 use dropforge::bulk::why::{Answer, RecordedOutput, find};
-use dropforge::bulk::{Cluster, Layers, Options, Run, RunOptions, Specialise, Stamper, Withheld};
+use dropforge::bulk::{
+    Cluster, Layers, Options, ReadFiles, Run, RunOptions, Specialise, Stamper, Withheld, short_digest,
+};
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 
 /// Tell what wrote a line of an output, and where its values come from
@@ -79,7 +80,7 @@ pub(crate) fn run(
     if let Some((cluster, read)) = wanted.read() {
         let others = run.as_ref().map_or(Ok(Vec::new()), |found| found.fleet.files_without(cluster))?;
         let read = read.iter().filter(|(name, _)| !others.contains(&name.as_str()));
-        changed::warn(read, &files.log().files(), run.is_ok(), console);
+        warn(read, &files.log().files(), run.is_ok(), console);
     }
     let Some(answer) = search(&run?, &wanted)? else { return Err(wanted.not_found().into()) };
     print(if args.json { answer.json() } else { answer.text(console.colors_stdout()) })?;
@@ -119,11 +120,11 @@ fn sets(run: &RunOptions, args: &WhyArgs, console: &Console) -> Vec<OsString> {
         match again.iter().find(is_same) {
             Some((one, text)) => {
                 if one.digest != withheld.digest {
-                    console.warning(&format!("the run set `{}` to another value", changed::shown(&withheld.key)));
+                    console.warning(&format!("the run set `{}` to another value", shown(&withheld.key)));
                 }
                 options.push(format!("--{}={text}", withheld.option).into());
             }
-            None => missing.push(changed::shown(&format!("--{} {}=…", withheld.option, withheld.key))),
+            None => missing.push(shown(&format!("--{} {}=…", withheld.option, withheld.key))),
         }
     }
     if !missing.is_empty() {
@@ -246,4 +247,66 @@ fn of_cluster(
         }
     }
     Ok(None)
+}
+
+/// Maximum number of files to name.
+const NAMED: usize = 5;
+
+/// Maximum length of a file that is read only to compare it.
+const LONGEST: u64 = 16 << 20;
+
+/// A file with its digest.
+type File<'f> = (&'f String, &'f String);
+
+/// Warns of files that differ from those that the run read. `now` has those that were read again, all of them if
+/// `is_whole` is `true`.
+pub(super) fn warn<'r>(run: impl Iterator<Item = File<'r>>, now: &ReadFiles, is_whole: bool, console: &Console) {
+    let found = differences(run, now, is_whole);
+    found.iter().take(NAMED).for_each(|text| console.warning(text));
+    if found.len() > NAMED {
+        console.warning(&format!("and {}", counted(found.len() - NAMED, "more file")));
+    }
+}
+
+/// Returns a message for each file that differs.
+fn differences<'r>(run: impl Iterator<Item = File<'r>>, now: &ReadFiles, is_whole: bool) -> Vec<String> {
+    let message = |(name, digest): File<'_>| match now.get(name) {
+        Some(same) if same == digest => None,
+        Some(_) if is_dash(Path::new(name)) => Some("standard input is not what the run read".to_owned()),
+        Some(_) => Some(changed(name)),
+        None => unread(name, digest, is_whole),
+    };
+    run.filter_map(message).collect()
+}
+
+fn changed(name: &str) -> String {
+    format!("`{}` was changed after the run", shown(name))
+}
+
+/// Returns a name of a manifest, which anyone may have written, for a terminal.
+pub(super) fn shown(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Compares a file that was not read again, such as the project file, whose options are in the manifest.
+fn unread(name: &str, digest: &str, is_whole: bool) -> Option<String> {
+    let path = Path::new(name);
+    if is_dash(path) || is_url(path) {
+        return None;
+    }
+    match path.metadata() {
+        Ok(meta) if meta.is_file() && meta.len() <= LONGEST => {
+            let content = std::fs::read(path).unwrap_or_default();
+            (is_whole && short_digest(&content) != digest).then(|| changed(name))
+        }
+        // A device or a pipe may have no end.
+        Ok(_) => None,
+        Err(_) if is_in_file(path) => None,
+        Err(_) => Some(format!("`{}` is missing", shown(name))),
+    }
+}
+
+/// Returns `true` for a file of a packed chart.
+fn is_in_file(path: &Path) -> bool {
+    path.ancestors().skip(1).any(Path::is_file)
 }

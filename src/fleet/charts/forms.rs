@@ -13,7 +13,7 @@ use std::cell::OnceCell;
 
 use super::{FleetChart, own_values};
 use crate::layers::Layers;
-use crate::selection::Selection;
+use crate::selector::Selection;
 use dropforge_base::diagnostics::{Diagnostics, Result};
 use dropforge_engine::chart::{OpenChart, OpenRun};
 use dropforge_helm::chart::{OpenBase, OpenPlan, Plan, Printed, Printer, Release, floats, form};

@@ -3,7 +3,6 @@
 mod collector;
 mod duplicates;
 mod file;
-mod reader;
 mod records;
 mod stream;
 #[cfg_attr(not(feature = "arrow"), path = "no_table.rs")]
@@ -22,7 +21,7 @@ use dropforge_base::diagnostics::{Code, Result, thousands};
 use dropforge_base::text::Source;
 
 pub use self::file::FleetFile;
-pub use self::reader::FleetReader;
+pub use self::file::FleetReader;
 pub use self::stream::FleetStream;
 
 /// Maximum number of problems with names or paths to report at once.

@@ -12,7 +12,7 @@ use crate::layout::Layout;
 use crate::output_path::check_path;
 use crate::pieces::{Piece, in_document, with_files};
 use crate::report::FailureCollector;
-use crate::selection::Selection;
+use crate::selector::Selection;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// Maximum number of pairs of colliding paths that are remembered.

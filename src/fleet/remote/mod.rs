@@ -11,7 +11,6 @@ mod own;
 mod packs;
 mod prefix;
 mod reader;
-mod single;
 mod sink;
 mod target;
 
@@ -26,8 +25,8 @@ pub use self::packs::{
     PackFormat, PackOptions, PackedOutput, check_packs, find_in_packs, finish_packs, packs_above, stamp_packs,
 };
 use self::prefix::Prefix;
-pub use self::single::stream_to_store;
 pub use self::target::RemoteTarget;
+pub use self::target::stream_to_store;
 use super::fleet::FleetStream;
 use super::job::{FilePreview, Job, Stamp};
 use super::report::Report;

@@ -1,18 +1,21 @@
 //! Places in object stores, and packs, as targets of a run.
 
+use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
+use super::own::failed;
 use super::{
     Locking, PackOptions, Place, check_packs, finish_packs, finish_shards_in_store, preview_of_store, stamp_packs,
-    stamp_stream_to_store, stamp_to_store, stream_to_store,
+    stamp_stream_to_store, stamp_to_store,
 };
 use crate::job::{Job, Stamp};
+use crate::output_files::Change;
 use crate::report::Report;
 use crate::run::{RunMode, compare, kept_old, of_one_file, unfit};
 use crate::stamp::stream;
 use crate::streamed::StreamJob;
 use dropforge_base::diagnostics::Result;
-use dropforge_remote::Store;
+use dropforge_remote::{Condition, Store, UploadOptions, fetch_file, upload_file};
 
 /// Maximum length of an object that is compared with a stream.
 const MAX: u64 = 1 << 30;
@@ -75,4 +78,72 @@ fn packs<S: Stamp>(
         RunMode::Finish { plan, count } => finish_packs(job, plan, count, place, options),
         RunMode::Batches(_) => Err(unfit()),
     }
+}
+
+/// Writes all outputs to one object as YAML documents, in fleet order, like [`stream`]. They are collected in a
+/// temporary file, and put whole, unless the object has this content. Returns `None` as change, and keeps the old object,
+/// if the run is incomplete.
+///
+/// ```
+/// # let temp = tempfile::tempdir()?;
+/// # let templates = temp.path().join("templates");
+/// # std::fs::create_dir(&templates)?;
+/// # std::fs::write(templates.join("app.yaml.tera"), "name: {{ name }}\n")?;
+/// # use dropforge::bulk::{self, *};
+/// # use dropforge::engine::Engine;
+/// # use dropforge::text::Source;
+/// use dropforge::remote::Store;
+/// # let set = discover(&[templates], None, &|name| dialect_of(name).is_some())?;
+/// # let forge = Forge::compile(&set, None, Engine::builder())?;
+/// # let names = outputs(&set.files, &mut |name| forge.references(name))?;
+/// # let fleet = Source::new("fleet.csv", "name\neu-1\nus-1\n");
+/// # let fleet = Fleet::read(&fleet, Format::Csv, &FleetOptions::default())?;
+/// # let layers = Layers::default();
+/// # let outputs = names.into_iter().map(|name| Output::new(name, &language_extensions())).collect();
+/// # let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, Layout::parse(DEFAULT_LAYOUT)?)
+/// #     .map_err(Failure::diagnostics)?;
+/// # let stamper = forge.stamper(plan.outputs().iter().map(|output| &*output.template), &layers)?;
+/// # let options = Options::default();
+/// # let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
+/// // A stamper and a job, as in the example of the module.
+/// let store = Store::in_memory();
+/// let (_, change) = bulk::stream_to_store(&stamper, &job, &store, "all.yaml")?;
+/// assert_eq!(change, Some(Change::Create));
+/// assert!(store.get("all.yaml", 1_000)?.expect("an object").bytes.starts_with(b"---\n# Source: eu-1/app.yaml\n"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Errors of [`stream`], of the temporary file and of the store.
+pub fn stream_to_store<S: Stamp>(
+    stamp: &S,
+    job: &Job<'_>,
+    store: &Store,
+    key: &str,
+) -> Result<(Report, Option<Change>)> {
+    let mut to = BufWriter::with_capacity(1 << 17, tempfile::tempfile().map_err(failed)?);
+    let report = stream(stamp, job, &mut to)?;
+    if !report.is_complete() {
+        return Ok((report, None));
+    }
+    let file = to.into_inner().map_err(|error| failed(error.into_error()))?;
+    let size = file.metadata().map_err(failed)?.len();
+    let change = match store.head(key)? {
+        Some(object) if object.size == size && has_content(store, key, &file)? => Change::Unchanged,
+        Some(_) => Change::Update,
+        None => Change::Create,
+    };
+    if change != Change::Unchanged {
+        upload_file(store, key, &file, Condition::Always, &UploadOptions::default())?;
+    }
+    Ok((report, Some(change)))
+}
+
+/// Returns `true` if the object has the content of the file.
+fn has_content(store: &Store, key: &str, mut file: &std::fs::File) -> Result<bool> {
+    file.rewind().map_err(failed)?;
+    let (mut new, mut old) = (blake3::Hasher::new(), blake3::Hasher::new());
+    new.update_reader(file).map_err(failed)?;
+    fetch_file(store, key, u64::MAX, &mut old as &mut dyn Write)?;
+    Ok(new.finalize() == old.finalize())
 }

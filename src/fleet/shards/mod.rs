@@ -5,10 +5,6 @@
 //! `.dropforge-parts/PLAN/I-of-N.json`, where `PLAN` is a digest of all inputs. Once every part is there, [`finish_shards`]
 //! makes them into the manifest.
 
-mod digest;
-
-pub use self::digest::PlanDigest;
-
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
@@ -16,13 +12,19 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::destination::Destination;
+use crate::fleet::Fleet;
+use crate::forge::Forge;
 use crate::job::Job;
 use crate::key_set::KeySet;
+use crate::layers::Layers;
 use crate::manifest::{Manifest, Row, Rows};
 use crate::output_dir::OutputDir;
+use crate::plan::Plan;
 use crate::report::Report;
 use crate::stamp::{Before, Made, end, made_twice};
+use blake3::Hasher;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted, listed};
+use dropforge_value::{Data, DataMap};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The directory of the parts of manifests.
@@ -208,6 +210,103 @@ pub(crate) fn remove_parts<D: Destination>(from: &D) -> Result<()> {
         from.sweep()?;
     }
     own.iter().try_for_each(|path| from.remove_own(path))
+}
+
+/// The digest of everything that decides what a run writes: version, templates, copied files, values, fleet, options.
+///
+/// ```
+/// use dropforge::bulk::{Cluster, Fleet, Layers, PlanDigest};
+/// let digest = |names: &[&str]| {
+///     let clusters = names.iter().map(|name| Cluster::new(*name, Default::default())).collect();
+///     let mut digest = PlanDigest::default();
+///     digest.fleet(&Fleet::new(clusters)?)?;
+///     digest.layers(&Layers::default());
+///     Ok::<_, Box<dropforge::Diagnostic>>(digest.finish())
+/// };
+/// assert_eq!(digest(&["a", "b"])?, digest(&["a", "b"])?);
+/// assert_ne!(digest(&["a", "b"])?, digest(&["b", "a"])?);
+/// # Ok::<(), Box<dropforge::Diagnostic>>(())
+/// ```
+#[derive(Debug)]
+pub struct PlanDigest(Hasher);
+
+impl Default for PlanDigest {
+    /// Starts a digest with the version.
+    fn default() -> Self {
+        let mut digest = Self(Hasher::new());
+        digest.text(env!("CARGO_PKG_VERSION"));
+        digest
+    }
+}
+
+impl PlanDigest {
+    /// Adds a text, such as an option.
+    pub fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    /// Adds bytes, such as the content of a file.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        // The length, so that no two lists of texts are alike.
+        self.0.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+    }
+
+    /// Adds the templates and the files that are copied.
+    ///
+    /// # Errors
+    /// `artifact.name` for a name that an artifact cannot hold.
+    pub fn forge(&mut self, forge: &Forge) -> Result<()> {
+        for template in forge.templates() {
+            self.bytes(&template.encoded()?);
+        }
+        for (name, content) in forge.files() {
+            self.text(name);
+            self.bytes(content);
+        }
+        Ok(())
+    }
+
+    /// Adds the outputs of a plan.
+    pub fn plan(&mut self, plan: &Plan) {
+        self.bytes(&(plan.outputs().len() as u64).to_le_bytes());
+        for output in plan.outputs() {
+            self.text(&output.template);
+            self.text(&output.name);
+            self.bytes(&[output.executable.into()]);
+        }
+    }
+
+    /// Adds the shared values.
+    pub fn layers(&mut self, layers: &Layers) {
+        self.map(layers.shared().clone());
+        self.text(layers.merge().name());
+    }
+
+    /// Adds the clusters.
+    ///
+    /// # Errors
+    /// Errors of reading them.
+    pub fn fleet(&mut self, fleet: &Fleet) -> Result<()> {
+        self.bytes(&(fleet.len() as u64).to_le_bytes());
+        fleet.each(&mut |_, cluster| {
+            self.text(cluster.name());
+            match cluster.json() {
+                Some(json) => self.text(json),
+                None => self.map(cluster.inputs()?.into_owned()),
+            }
+            Ok(())
+        })
+    }
+
+    fn map(&mut self, map: DataMap) {
+        // MessagePack keeps integers, NaN and infinities apart. Writing to a hasher never fails.
+        let _ = rmp_serde::encode::write(&mut self.0, &Data::Map(map));
+    }
+
+    /// Returns the digest: 32 hexadecimal digits.
+    pub fn finish(&self) -> String {
+        self.0.finalize().to_hex().chars().take(32).collect()
+    }
 }
 
 #[cfg(test)]

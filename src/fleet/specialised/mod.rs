@@ -9,7 +9,6 @@ mod division;
 mod form;
 mod plan;
 mod seen;
-mod uses;
 
 pub use self::plan::{General, Size, Specialisation, TemplatePlan};
 
@@ -17,10 +16,10 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::time::Instant;
 
+use self::classes::Uses;
 use self::classes::{Class, Classes, Scale};
 use self::division::Division;
 use self::form::{Form, over};
-use self::uses::Uses;
 use super::job::Job;
 use super::layers::{Layers, Merge};
 use crate::layers::Overlay;

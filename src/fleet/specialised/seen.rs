@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::uses::Keys;
+use super::classes::Keys;
 use dropforge_value::{Data, DataMap};
 
 /// Maximum number of values of a path that divides clusters into classes.

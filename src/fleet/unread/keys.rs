@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use roaring::RoaringBitmap;
 
 use crate::cluster::Cluster;
-use crate::selection::Selection;
+use crate::selector::Selection;
 use crate::values::Step;
 use dropforge_base::diagnostics::Result;
 use dropforge_value::{Data, DataMap, JsonPart, json_parts};

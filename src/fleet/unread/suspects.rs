@@ -9,7 +9,7 @@ use super::{COMPARED, Names, REPORTED, ReadValues, Unread, display};
 use crate::layers::Layers;
 use crate::origins::leaves;
 use crate::report::Failure;
-use crate::selection::Selection;
+use crate::selector::Selection;
 use crate::values::Step;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, nearest};
 use dropforge_base::stdlib::small_sort::SmallSort as _;

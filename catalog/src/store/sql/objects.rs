@@ -143,7 +143,7 @@ pub const INSTANCES: &str = concat!(
         SELECT (SELECT stack_id FROM instances WHERE owner = $1 AND name = $2 AND stack_id > ",
     stack_before!(),
     " ORDER BY stack_id LIMIT 1)
-        UNION INSTANCES SELECT (SELECT i.stack_id FROM instances i WHERE i.owner = $1 AND i.name = $2
+        UNION ALL SELECT (SELECT i.stack_id FROM instances i WHERE i.owner = $1 AND i.name = $2
             AND i.stack_id > step.stack_id ORDER BY i.stack_id LIMIT 1) FROM step WHERE step.stack_id IS NOT NULL),
     page AS (SELECT stack_id FROM step
         WHERE EXISTS (SELECT 1 FROM stacks s WHERE s.id = step.stack_id AND s.deleted_at IS NULL) LIMIT $4)",
