@@ -1,4 +1,4 @@
-//! `dropforge compile`: templates to one artifact.
+//! `dropforge compile`: templates to one artifact; the cache of compiled templates.
 
 use std::env;
 use std::path::PathBuf;

@@ -3,14 +3,13 @@
 //! | module | content |
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
-//! | `stamp`, `render`, `values`, `check`, `template_tests`, `compile`, `inspect`, `disasm`, `eval`, `interactive`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `krm`, `init`, `completions` | a command each, with its arguments |
+//! | `stamp`, `render`, `values`, `check`, `template_tests`, `compile`, `inspect`, `disasm`, `eval`, `interactive`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `krm`, `init`, `why`, `explain`, `help`, `version` | a command each, with its arguments |
 //! | `lsp` | the language server |
 //! | `remote` | object stores and registries: inputs and outputs by URL, packs, `push` and `pull` |
 //! | `project` | the project file, put into the command line |
-//! | `folder` | `render` of a folder |
+//! | `run` | one run of `stamp` or `render`, from reading to the exit code |
 //! | `chart` | `render` and `check` of a Helm chart |
-//! | `one_file` | one file or object for the whole fleet |
-//! | `options`, `fleet`, `outputs`, `stores`, `schema`, `kube_schemas` | arguments shared by several commands |
+//! | `options`, `fleet`, `outputs`, `stores`, `schema`, `kube_schemas`, `run_options`, `include_roots`, `specialise`, `duration` | arguments shared by several commands |
 //! | `copies` | files beside templates |
 //! | `watch` | stamping again after changes |
 //! | `shards` | several processes that stamp one fleet |
@@ -21,7 +20,7 @@
 //! | `output`, `console`, `summary` | standard output, standard error |
 //! | `keywords` | tags, directives and objects of the languages, for `help` and `lsp` |
 //! | `absent` | commands that need a feature of the build |
-//! | `exit`, `signals` | exit codes, interrupts |
+//! | `exit`, `signals`, `usage`, `error_formats` | exit codes, interrupts, errors of the command line, errors for other tools |
 //!
 //! Results go to standard output, everything else to standard error. `-` is standard input or output. Errors are printed
 //! for people or as JSON lines.

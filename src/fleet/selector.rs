@@ -1,4 +1,4 @@
-//! Cluster selectors (`-l env=prod,tier in (a,b),!legacy`).
+//! Cluster selectors (`-l env=prod,tier in (a,b),!legacy`), and the clusters that they select.
 
 use std::collections::{BTreeMap, BTreeSet};
 

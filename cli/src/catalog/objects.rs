@@ -1,4 +1,4 @@
-//! Commands on deployment objects.
+//! Commands on deployment objects and stacks.
 
 use super::client::{Client, ClientResult};
 use super::output::{Output, content, id, is_chart, rows, text, version_of};

@@ -1,4 +1,4 @@
-//! Options of charts.
+//! Options of charts, and the values that a user gives to one.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The files of a fleet.
+//! The files of a fleet, and reading one cluster after another from them.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
