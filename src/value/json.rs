@@ -79,7 +79,7 @@ enum OpenTree<'t, T: Tree<'t>> {
     Map(T::Entries, Option<Box<T::Entries>>),
 }
 
-/// OpenTree lists and maps, outermost first. Most trees need no allocation.
+/// Open lists and maps, outermost first. Most trees need no allocation.
 type Stack<'t, T> = SmallVec<[OpenTree<'t, T>; 4]>;
 
 impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {

@@ -68,7 +68,7 @@ pub(super) struct Worker {
     /// The diagnostics of each home by file.
     published: BTreeMap<Home, BTreeMap<PathBuf, Published>>,
     dirty: BTreeSet<Home>,
-    /// CheckedHome homes whose values for hints are not known yet.
+    /// Checked homes whose values for hints are not known yet.
     unshown: BTreeSet<Home>,
     /// Jobs that were received and not begun.
     inbox: VecDeque<CheckJob>,

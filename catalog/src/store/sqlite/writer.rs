@@ -185,7 +185,7 @@ impl RequestQueues {
     }
 }
 
-/// RequestQueues that are served. If the task panics, they are closed, and waiting callers get an error.
+/// Queues that are served. If the task panics, they are closed, and waiting callers get an error.
 struct Served(Arc<RequestQueues>);
 
 impl Drop for Served {

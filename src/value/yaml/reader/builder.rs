@@ -1,6 +1,6 @@
 //! Builds nodes from the parts of documents.
 //!
-//! PartialCollection collections are on an explicit stack, so nesting uses no host stack and is bounded by [`Limits::value_depth`].
+//! Open collections are on an explicit stack, so nesting uses no host stack and is bounded by [`Limits::value_depth`].
 //! Copies by aliases and merge keys are counted before they are expanded: at most ten times the nodes of the file plus
 //! ten thousand, where every 64 bytes of text count as a node. Nodes and their texts count towards [`Limits::memory`], and
 //! the clock is checked once per batch of parts.
