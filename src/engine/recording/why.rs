@@ -103,6 +103,7 @@ impl Recording {
     }
 
     /// Returns why byte `at` of one of several outputs is there: `text`, which the run wrote to `range` of its output.
+    #[cfg(feature = "helm")]
     pub(crate) fn why_part(&self, range: Range<usize>, text: &str, at: usize) -> Option<Why> {
         self.why_text(self.written_at(range, text, at)?)
     }
