@@ -44,7 +44,7 @@ impl StreamJob<'_> {
     /// A name or path that is repeated in another batch is found at the end.
     ///
     /// # Errors
-    /// Same as [`stamp`](super::stamp); faults of batches are in [`Report::errors`].
+    /// Same as [`stamp`](super::stamp()); faults of batches are in [`Report::errors`].
     pub fn stamp<S: Stamp>(&self, stamp: &S, fleet: &mut FleetStream<'_>, out: &Path) -> Result<Report> {
         let dir = OutputDir::create(out)?;
         dir.lock(true)?;

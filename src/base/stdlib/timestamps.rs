@@ -36,7 +36,7 @@ pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
     (year + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// Returns the number of days from 1970-01-01 to a date, the inverse of [`civil`]. A day may exceed its month.
+/// Returns the number of days from 1970-01-01 to a date, the inverse of `civil`. A day may exceed its month.
 pub fn days_of(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let months = if month > 2 { month - 3 } else { month + 9 };

@@ -11,7 +11,7 @@
 //! | `[]interface{}`, `map[string]interface{}` | [`Value::List`], [`Value::Map`] |
 //! | `[]string`, `[]int` | [`Extended::Typed`] of [`STRINGS`], [`INTS`] |
 //! | `time.Time`, `time.Duration` | [`Extended::Timestamp`], [`Extended::Duration`] |
-//! | `complex128` | [`Extended::Typed`] of [`COMPLEX`] around a list of two floats |
+//! | `complex128` | [`Extended::Typed`] of `COMPLEX` around a list of two floats |
 //! | other types | [`Extended::Capsule`], named as in Go |
 
 pub use super::print::print;

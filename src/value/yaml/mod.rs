@@ -5,7 +5,7 @@
 //! returns the plain value. Duplicate keys, unknown tags and non-scalar keys are errors. Aliases and merge keys are
 //! copies, counted and bounded.
 //!
-//! [`to_string`] and [`write()`] print a [`Data`](super::Data) so that no YAML 1.1 or 1.2 parser misreads a text:
+//! [`to_string`] and [`write()`] print a [`Data`] so that no YAML 1.1 or 1.2 parser misreads a text:
 //! whatever is not safe unquoted is quoted. They and [`write_documents`](super::write_documents) share one notation of
 //! scalars.
 //!
@@ -101,8 +101,8 @@ pub struct Node {
     pub style: Style,
     /// The text of a scalar after unquoting, unescaping and folding; the spelling of a number. Empty for collections.
     pub text: Arc<str>,
-    /// An unknown tag as written, or `!!str` of a scalar that has it, if [`Tags::Kept`](Tags::Kept) was requested;
-    /// any tag with [`Tags::Raw`](Tags::Raw). It is rare, so it takes one pointer.
+    /// An unknown tag as written, or `!!str` of a scalar that has it, if [`Tags::Kept`] was requested;
+    /// any tag with [`Tags::Raw`]. It is rare, so it takes one pointer.
     pub tag: Option<Arc<String>>,
     /// The number of nodes in this tree with aliases expanded, plus one for every 64 bytes of text.
     weight: u32,

@@ -67,12 +67,12 @@ impl ScanErrorKind {
 /// The first expression that is unterminated or empty.
 ///
 /// ```
-/// use dropforge::{dialect::cel::syntax::{Part, scan}, text::Span};
+/// use dropforge::{dialect::cel::syntax::{ScannedPart, scan}, text::Span};
 /// let parts = scan("$${x} ${ {'}': 1}[y] }!").unwrap();
 /// assert_eq!(parts, [
-///     Part::Text(Span::new(1, 6)),
-///     Part::Expression { whole: Span::new(6, 22), inner: Span::new(8, 21) },
-///     Part::Text(Span::new(22, 23)),
+///     ScannedPart::Text(Span::new(1, 6)),
+///     ScannedPart::Expression { whole: Span::new(6, 22), inner: Span::new(8, 21) },
+///     ScannedPart::Text(Span::new(22, 23)),
 /// ]);
 /// ```
 pub fn scan(text: &str) -> Result<Vec<ScannedPart>, ScanError> {
