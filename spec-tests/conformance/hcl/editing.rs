@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dropforge::dialect::hcl::edit::{Block, Body, Document, Expression};
+use dropforge::dialect::hcl::edit::{Document, EditBlock, EditBody, EditExpression};
 use dropforge::dialect::hcl::syntax::parser::parse_traversal;
 use dropforge::dialect::hcl::syntax::tree::StepKind;
 use dropforge::dialect::hcl::values::json::Json;
@@ -31,7 +31,7 @@ fn with<T>(found: std::result::Result<T, Box<dropforge::diagnostics::Diagnostic>
     found.map_err(|error| error.to_string())
 }
 
-fn first(document: &mut Document) -> Check<&mut Block> {
+fn first(document: &mut Document) -> Check<&mut EditBlock> {
     document.body_mut().blocks_mut().next().ok_or_else(|| "no block".to_owned())
 }
 
@@ -71,12 +71,12 @@ pub fn matching_block(row: &Row<'_>) -> Check {
     same(row.text("want")?, &got.unwrap_or_default())
 }
 
-fn literal(json: &Json<'_>) -> Check<Expression> {
+fn literal(json: &Json<'_>) -> Check<EditExpression> {
     let arena = Arena::new();
-    with(Expression::value(value(&arena, json)?))
+    with(EditExpression::value(value(&arena, json)?))
 }
 
-fn changed(row: &Row<'_>, name: &str, expression: Expression) -> Check {
+fn changed(row: &Row<'_>, name: &str, expression: EditExpression) -> Check {
     let mut document = open(row)?;
     with(document.body_mut().set(name, expression))?;
     same(row.text("want")?, &document.to_string())
@@ -87,14 +87,14 @@ pub fn set_value(row: &Row<'_>) -> Check {
 }
 
 pub fn set_raw(row: &Row<'_>) -> Check {
-    let expression = Expression::raw(row.text("tokens")?).map_err(|errors| errors.to_string())?;
+    let expression = EditExpression::raw(row.text("tokens")?).map_err(|errors| errors.to_string())?;
     changed(row, row.text("name")?, expression)
 }
 
 pub fn set_traversal(row: &Row<'_>) -> Check {
     let parsed = parse_traversal(&Source::new("traversal", row.text("trav")?), &Limits::default());
     let traversal = parsed.root.ok_or("no traversal")?;
-    let mut expression = with(Expression::variable(parsed.tree.str(traversal.root)))?;
+    let mut expression = with(EditExpression::variable(parsed.tree.str(traversal.root)))?;
     let arena = Arena::new();
     for step in traversal.steps {
         expression = with(match step.kind {
@@ -110,7 +110,7 @@ pub fn set_traversal(row: &Row<'_>) -> Check {
     changed(row, row.text("name")?, expression)
 }
 
-fn set_in(row: &Row<'_>, find: impl FnOnce(&mut Body) -> Option<&mut Block>) -> Check {
+fn set_in(row: &Row<'_>, find: impl FnOnce(&mut EditBody) -> Option<&mut EditBlock>) -> Check {
     let mut document = open(row)?;
     let block = find(document.body_mut()).ok_or("no block")?;
     with(block.body_mut().set(row.text("attr")?, literal(row.field("val")?)?))?;
@@ -155,8 +155,8 @@ pub fn of_traversal(row: &Row<'_>) -> Check {
     for step in row.list("traversal") {
         let text = |field: &str| step.get(field).and_then(Json::as_text);
         expression = Some(with(match (expression.take(), text("root"), text("attr"), step.get("index")) {
-            (None, Some(name), ..) => Expression::variable(name),
-            (Some(expression), _, Some(name), _) => Expression::attribute(expression, name),
+            (None, Some(name), ..) => EditExpression::variable(name),
+            (Some(expression), _, Some(name), _) => EditExpression::attribute(expression, name),
             (Some(expression), .., Some(key)) => expression.index(value(&arena, key)?),
             _ => return Err(format!("a step {step:?}")),
         })?);
@@ -164,16 +164,16 @@ pub fn of_traversal(row: &Row<'_>) -> Check {
     same(row.text("want")?, &expression.ok_or("no step")?.to_string())
 }
 
-fn raw(json: &Json<'_>) -> Check<Expression> {
-    Expression::raw(json.as_text().ok_or("no text")?).map_err(|errors| errors.to_string())
+fn raw(json: &Json<'_>) -> Check<EditExpression> {
+    EditExpression::raw(json.as_text().ok_or("no text")?).map_err(|errors| errors.to_string())
 }
 
-fn raws(row: &Row<'_>) -> Check<Vec<Expression>> {
+fn raws(row: &Row<'_>) -> Check<Vec<EditExpression>> {
     row.list("val").iter().map(raw).collect()
 }
 
 pub fn of_tuple(row: &Row<'_>) -> Check {
-    same(row.text("want")?, &Expression::tuple(&raws(row)?).to_string())
+    same(row.text("want")?, &EditExpression::tuple(&raws(row)?).to_string())
 }
 
 pub fn of_object(row: &Row<'_>) -> Check {
@@ -182,11 +182,11 @@ pub fn of_object(row: &Row<'_>) -> Check {
         _ => Err("no entry".to_owned()),
     };
     let entries = row.list("val").iter().map(entry).collect::<Check<Vec<_>>>()?;
-    same(row.text("want")?, &Expression::object(&entries).to_string())
+    same(row.text("want")?, &EditExpression::object(&entries).to_string())
 }
 
 pub fn of_call(row: &Row<'_>) -> Check {
-    same(row.text("want")?, &with(Expression::call(row.text("funcname")?, &raws(row)?))?.to_string())
+    same(row.text("want")?, &with(EditExpression::call(row.text("funcname")?, &raws(row)?))?.to_string())
 }
 
 /// A tuple or object of literals prints like the literal of the whole.
@@ -197,15 +197,16 @@ pub fn consistent(row: &Row<'_>) -> Check {
         let entries = entries.collect::<Check<Vec<_>>>()?;
         let borrowed: Vec<_> = entries.iter().map(|(key, value)| (arena.copy_str(key), *value)).collect();
         let whole = arena.map(&borrowed);
-        let parts =
-            entries.iter().map(|(key, value)| Ok((with(Expression::variable(key))?, with(Expression::value(*value))?)));
-        return equal(with(Expression::value(whole))?, Expression::object(&parts.collect::<Check<Vec<_>>>()?));
+        let parts = entries
+            .iter()
+            .map(|(key, value)| Ok((with(EditExpression::variable(key))?, with(EditExpression::value(*value))?)));
+        return equal(with(EditExpression::value(whole))?, EditExpression::object(&parts.collect::<Check<Vec<_>>>()?));
     }
     let elements = row.list("elems").iter().map(|json| value(&arena, json)).collect::<Check<Vec<_>>>()?;
-    let parts = elements.iter().map(|element| with(Expression::value(*element))).collect::<Check<Vec<_>>>()?;
-    equal(with(Expression::value(arena.list(&elements)))?, Expression::tuple(&parts))
+    let parts = elements.iter().map(|element| with(EditExpression::value(*element))).collect::<Check<Vec<_>>>()?;
+    equal(with(EditExpression::value(arena.list(&elements)))?, EditExpression::tuple(&parts))
 }
 
-fn equal(whole: Expression, parts: Expression) -> Check {
+fn equal(whole: EditExpression, parts: EditExpression) -> Check {
     same(&whole.to_string(), &parts.to_string())
 }

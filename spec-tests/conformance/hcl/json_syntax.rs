@@ -7,7 +7,7 @@ use dropforge::dialect::hcl::body::{
     Attributes, Block, BodySchema, Content, Context, DiagnosticList, Expression, File,
 };
 use dropforge::dialect::hcl::json::scan::{TokenKind, scan};
-use dropforge::dialect::hcl::json::{self, Document, JsonId, keyword_suggestion};
+use dropforge::dialect::hcl::json::{self, JsonDocument, JsonId, keyword_suggestion};
 use dropforge::dialect::hcl::values::json::Json;
 use dropforge::limits::Limits;
 use dropforge::text::{Source, Span};
@@ -66,7 +66,7 @@ fn boxed(faults: &[Box<Diagnostic>]) -> impl Iterator<Item = &Diagnostic> {
     faults.iter().map(|fault| &**fault)
 }
 
-fn same_node(document: &Document, id: JsonId, wanted: &Json<'_>, moved: [i64; 3]) -> Check {
+fn same_node(document: &JsonDocument, id: JsonId, wanted: &Json<'_>, moved: [i64; 3]) -> Check {
     let node = document.node(id);
     let place = |span: Span| {
         let [line, column, byte] = moved;
@@ -75,23 +75,23 @@ fn same_node(document: &Document, id: JsonId, wanted: &Json<'_>, moved: [i64; 3]
     };
     equal("range", &numbers(wanted.get("range")), &place(node.span))?;
     let same = match node.json {
-        json::Json::Invalid => wanted.get("invalid").is_some(),
-        json::Json::Null => wanted.get("null").is_some(),
-        json::Json::Bool(truth) => wanted.get("bool") == Some(&Json::Bool(truth)),
-        json::Json::String(text) => wanted.get("string").and_then(Json::as_text) == Some(document.str(text)),
-        json::Json::Number(digits) => match wanted.get("number") {
+        json::JsonContent::Invalid => wanted.get("invalid").is_some(),
+        json::JsonContent::Null => wanted.get("null").is_some(),
+        json::JsonContent::Bool(truth) => wanted.get("bool") == Some(&Json::Bool(truth)),
+        json::JsonContent::String(text) => wanted.get("string").and_then(Json::as_text) == Some(document.str(text)),
+        json::JsonContent::Number(digits) => match wanted.get("number") {
             Some(Json::Number(wanted)) => {
                 number(wanted).zip(number(document.str(digits))).is_some_and(|(a, b)| a.compare(&b).is_eq())
             }
             _ => false,
         },
-        json::Json::Array(items) => {
+        json::JsonContent::Array(items) => {
             let wanted = wanted.get("array").and_then(Json::as_list).ok_or("an array was not wanted")?;
             equal("items", &wanted.len(), &items.len())?;
             let items = document.items(items).iter().zip(wanted);
             return items.into_iter().try_for_each(|(&item, wanted)| same_node(document, item, wanted, moved));
         }
-        json::Json::Object(properties) => {
+        json::JsonContent::Object(properties) => {
             let wanted = wanted.get("object").and_then(Json::as_list).ok_or("an object was not wanted")?;
             equal("properties", &wanted.len(), &properties.len())?;
             for (property, wanted) in document.properties(properties).iter().zip(wanted) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::json::{Doc, number, object, text};
-use dropforge::dialect::hcl::body::{Context, Reference, Step};
+use dropforge::dialect::hcl::body::{Context, Reference, ReferenceStep};
 use dropforge::dialect::hcl::syntax::lexer::lex_config;
 use dropforge::dialect::hcl::syntax::position::{Position, PositionIndex};
 use dropforge::dialect::hcl::values::json::{Json, encode};
@@ -61,13 +61,13 @@ pub(crate) fn references_json<'r>(found: &[Reference<'r>], context: &Context<'r>
 fn reference<'r>(reference: &Reference<'r>, context: &Context<'r>, ranges: &mut Ranges) -> Doc {
     let steps = reference.steps(context).into_iter().map(|(step, place)| {
         let mut fields = match step {
-            Step::Root(name) => vec![("kind", text("root")), ("name", text(name))],
-            Step::Attr(name) => vec![("kind", text("attr")), ("name", text(name))],
-            Step::Index(key) => {
+            ReferenceStep::Root(name) => vec![("kind", text("root")), ("name", text(name))],
+            ReferenceStep::Attr(name) => vec![("kind", text("attr")), ("name", text(name))],
+            ReferenceStep::Index(key) => {
                 let key = to_doc(key, context).map(|key| ("key", key));
                 std::iter::once(("kind", text("index"))).chain(key).collect()
             }
-            Step::Splat => vec![("kind", text("splat"))],
+            ReferenceStep::Splat => vec![("kind", text("splat"))],
         };
         fields.push(("range", ranges.range(place.source, place.span)));
         object(fields)

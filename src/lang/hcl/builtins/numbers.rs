@@ -267,9 +267,9 @@ fn parse_network(prefix: &str) -> Outcome<Network> {
 }
 
 /// A whole number. One that is larger than any address is replaced by a power of two, which makes no difference.
-struct Index(BigInt);
+struct WholeNumber(BigInt);
 
-impl FromArguments<'_> for Index {
+impl FromArguments<'_> for WholeNumber {
     fn take(arguments: &Arguments<'_, '_>) -> Outcome<Self> {
         let n = BigNum::take(arguments)?;
         if !n.is_whole() {
@@ -281,7 +281,7 @@ impl FromArguments<'_> for Index {
     }
 }
 
-fn host<'v>(cx: &Cx<'v>, network: Network, Index(hostnum): Index) -> Outcome<Value<'v>> {
+fn host<'v>(cx: &Cx<'v>, network: Network, WholeNumber(hostnum): WholeNumber) -> Outcome<Value<'v>> {
     let host = network.host(&hostnum);
     string(cx, &host.ok_or_else(|| Fault::wrong(format!("the network has no address {hostnum}")))?.to_string())
 }
@@ -293,7 +293,7 @@ fn netmask<'v>(cx: &Cx<'v>, network: Network) -> Outcome<Value<'v>> {
     string(cx, &network.mask().to_string())
 }
 
-fn subnet<'v>(cx: &Cx<'v>, network: Network, newbits: i64, Index(netnum): Index) -> Outcome<Value<'v>> {
+fn subnet<'v>(cx: &Cx<'v>, network: Network, newbits: i64, WholeNumber(netnum): WholeNumber) -> Outcome<Value<'v>> {
     // The reference's text of a network without a mask.
     if newbits < -i64::from(network.prefix) && netnum == BigInt::ZERO {
         return string(cx, "<nil>");

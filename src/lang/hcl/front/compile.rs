@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::Rules;
 use crate::builtins::complete;
-use crate::json::{Document, JsonId, Templates};
+use crate::json::{JsonDocument, JsonId, Templates};
 use crate::lower::{Root, lower_expressions, lower_json, lower_template};
 use crate::syntax::{ExprId, Parsed, Tree, parse_expression, parse_template};
 use crate::value_notes::explain;
@@ -73,7 +73,12 @@ impl Compiler {
     ///
     /// # Errors
     /// A limit of the code.
-    pub fn json(&self, document: &Document, templates: Option<&Templates>, roots: &[JsonId]) -> Checked<Executable> {
+    pub fn json(
+        &self,
+        document: &JsonDocument,
+        templates: Option<&Templates>,
+        roots: &[JsonId],
+    ) -> Checked<Executable> {
         Executable::new(lower_json(document, templates, roots, &self.registry, &self.limits)?, &self.registry)
     }
 }

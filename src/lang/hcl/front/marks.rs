@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::syntax::parser::{Parsed, parse_config, parse_template};
-use crate::syntax::tree::{Block, BodyId, Call, Expr, ExprId, For, StepKind, Str, Tree};
+use crate::syntax::tree::{BlockNode, BodyId, Call, Expr, ExprId, For, StepKind, Str, Tree};
 use crate::syntax::{analysis, tree};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
@@ -70,7 +70,7 @@ impl Marking<'_> {
         body.blocks.iter().for_each(|block| self.block(block));
     }
 
-    fn block(&mut self, block: &Block) {
+    fn block(&mut self, block: &BlockNode) {
         let tree = self.tree;
         let name = tree.str(block.name);
         let labels: Vec<&str> = block.labels.iter().map(|label| tree.str(label.text)).collect();
@@ -168,7 +168,7 @@ impl Marking<'_> {
     /// Returns the steps of a traversal, each at the place of its name.
     fn steps(&self, id: ExprId) -> Vec<(Key, Span)> {
         let Expr::Traversal { steps, .. } = self.tree.expr(id) else { return Vec::new() };
-        let step = |step: &tree::Step| {
+        let step = |step: &tree::AccessStep| {
             let (StepKind::Attr(text) | StepKind::Key(text) | StepKind::Number(text)) = step.kind;
             let (name, span) = (self.tree.str(text).to_owned(), step.span);
             // Without the dot, or the brackets and quotes.

@@ -31,7 +31,7 @@ use dropforge_machine::compiler::{Compilation, Mark, Unit, compile_all};
 use dropforge_machine::language::{Front, MarkRequest};
 use dropforge_machine::vm::{Run, Space};
 use dropforge_value::{Data, DataMap};
-use syntax::{Block, Body, BodyId};
+use syntax::{BlockNode, BodyId, BodyNode};
 
 pub use compile::{Expression, compile};
 pub use marks::{config_marks, marks};
@@ -110,7 +110,7 @@ pub fn find_data(source: &Arc<Source>, limits: &Limits, path: &[&str]) -> Option
         if let Some(attribute) = body.attributes.iter().find(|attribute| tree.str(attribute.name) == *first) {
             return Some(tree.span(attribute.expr));
         }
-        let is_on_path = |block: &&Block| {
+        let is_on_path = |block: &&BlockNode| {
             let labels = block.labels.iter().map(|label| tree.str(label.text));
             tree.str(block.name) == *first && labels.eq(rest.iter().copied().take(block.labels.len()))
         };
@@ -139,7 +139,7 @@ impl Conversion<'_> {
     /// Reads a body as a map at a depth. Each label of a block is a level.
     fn body(&mut self, id: BodyId, depth: usize) -> DataMap {
         let (tree, mut map) = (self.file.tree(), DataMap::default());
-        let Some(Body { attributes, blocks, .. }) = tree.body(id) else { return map };
+        let Some(BodyNode { attributes, blocks, .. }) = tree.body(id) else { return map };
         for attribute in attributes {
             let value = self.file.evaluate(attribute.expr, &self.context, &mut self.errors);
             map.insert(tree.str(attribute.name).to_owned(), value.to_data());

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::syntax::{Expr, ExprId, Step, StepKind, Tree, analysis, parse_template};
+use crate::syntax::{AccessStep, Expr, ExprId, StepKind, Tree, analysis, parse_template};
 use crate::values::types::name as type_name;
 use crate::values::{contains_marked, number_of, traverse};
 use dropforge_base::diagnostics::Diagnostic;
@@ -113,7 +113,7 @@ fn is_local(tree: &Tree, name: &str, span: Span) -> bool {
 }
 
 /// Returns the value at a step.
-fn followed<'v>(cx: &Cx<'v>, tree: &Tree, value: Value<'v>, step: &Step) -> Option<Value<'v>> {
+fn followed<'v>(cx: &Cx<'v>, tree: &Tree, value: Value<'v>, step: &AccessStep) -> Option<Value<'v>> {
     let found = match step.kind {
         StepKind::Attr(name) => traverse::attribute(cx, value, tree.str(name)),
         StepKind::Key(key) => traverse::index(cx, value, cx.arena().text(tree.str(key))),

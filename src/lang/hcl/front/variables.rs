@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::body::{Attribute, Block, BodySchema, Context, DiagnosticList, Expression, File, Location};
+use crate::body::{Attribute, Block, BodyExpression, BodySchema, Context, DiagnosticList, File, Location};
 use crate::builtins::registry;
 use crate::check::{VariableTypes, arguments};
 use crate::typeexpr::Mode;
@@ -41,13 +41,13 @@ pub struct Variables {
 struct Variable<'r> {
     name: String,
     location: Location<'r>,
-    ty: Option<Expression<'r>>,
-    default: Option<Expression<'r>>,
-    nullable: Option<Expression<'r>>,
+    ty: Option<BodyExpression<'r>>,
+    default: Option<BodyExpression<'r>>,
+    nullable: Option<BodyExpression<'r>>,
     /// The arguments that can mark its value secret: `sensitive` and `ephemeral`.
-    marks: [Option<Expression<'r>>; 2],
+    marks: [Option<BodyExpression<'r>>; 2],
     /// The condition and the message of each validation.
-    validations: Vec<(Expression<'r>, Option<Expression<'r>>)>,
+    validations: Vec<(BodyExpression<'r>, Option<BodyExpression<'r>>)>,
     /// `true` for a block, whose variable needs a value.
     is_block: bool,
 }
@@ -227,7 +227,7 @@ impl<'r> Evaluation<'r, '_> {
             Fault::Limit(limit) => limit,
             Fault::Wrong(wrong) => {
                 let message = format!("the value of `{}` does not fit its type: {}", variable.name, wrong.message);
-                let place = variable.ty.as_ref().map_or(variable.location, Expression::location);
+                let place = variable.ty.as_ref().map_or(variable.location, BodyExpression::location);
                 declared_at(Diagnostic::new(Code::UnfitValues, message), place)
             }
         })
@@ -263,7 +263,7 @@ fn is_nullable<'r>(context: &Context<'r>, variable: &Variable<'r>) -> Checked<bo
 }
 
 /// Evaluates an expression without variables.
-fn constant<'r>(context: &Context<'r>, expr: &Expression<'r>) -> Checked<Value<'r>> {
+fn constant<'r>(context: &Context<'r>, expr: &BodyExpression<'r>) -> Checked<Value<'r>> {
     let mut errors = Vec::new();
     let value = expr.evaluate(context, &mut errors);
     errors.into_iter().next().map_or(Ok(value), Err)

@@ -111,11 +111,11 @@ fn formatted<'v>(cx: &Cx<'v>, format: &str, values: &[Value<'v>]) -> Outcome<Str
     let (mut out, mut used, mut verbs) = (String::new(), 0, 0_usize);
     for piece in Pieces::of(format) {
         match piece.map_err(Fault::wrong)? {
-            Piece::Text(text) => {
+            FormatPiece::Text(text) => {
                 cx.charge(text.len())?;
                 out.push_str(text);
             }
-            Piece::Verb(verb) => {
+            FormatPiece::Verb(verb) => {
                 verbs += 1;
                 used = used.max(verb.argument);
                 let value = values.get(verb.argument - 1).ok_or_else(|| {
@@ -265,7 +265,7 @@ fn float(cx: &Cx<'_>, verb: &Verb<'_>, number: &BigNum) -> Outcome<String> {
 
 /// A part of a format string.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece<'f> {
+enum FormatPiece<'f> {
     /// Literal text.
     Text(&'f str),
     /// The place of a value.
@@ -385,7 +385,7 @@ impl<'f> Pieces<'f> {
 }
 
 impl<'f> Iterator for Pieces<'f> {
-    type Item = Result<Piece<'f>, String>;
+    type Item = Result<FormatPiece<'f>, String>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let rest = self.rest();
@@ -394,18 +394,18 @@ impl<'f> Iterator for Pieces<'f> {
         }
         if rest.starts_with("%%") {
             self.at += 2;
-            return Some(Ok(Piece::Text("%")));
+            return Some(Ok(FormatPiece::Text("%")));
         }
         if !rest.starts_with('%') {
             let end = rest.find('%').unwrap_or(rest.len());
             self.at += end;
-            return rest.get(..end).map(|text| Ok(Piece::Text(text)));
+            return rest.get(..end).map(|text| Ok(FormatPiece::Text(text)));
         }
         let verb = self.verb();
         if verb.is_err() {
             self.at = self.format.len();
         }
-        Some(verb.map(Piece::Verb))
+        Some(verb.map(FormatPiece::Verb))
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::Expression;
+use super::BodyExpression;
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::text::{Source, Span};
 use indexmap::IndexMap;
@@ -112,7 +112,7 @@ pub struct Attribute<'r> {
     /// The name.
     pub name: &'r str,
     /// The value.
-    pub expr: Expression<'r>,
+    pub expr: BodyExpression<'r>,
     /// The span from the name to the end of the value.
     pub range: Span,
     /// The span of the name.

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use super::content::{BodySource, Split, mistyped, structure};
 use super::expression::Iterators;
 use super::{
-    Attribute, Attributes, Block, BlockSchema, Body, BodySchema, Content, Context, DiagnosticList, Expression, Label,
-    Location, locate,
+    Attribute, Attributes, Block, BlockSchema, Body, BodyExpression, BodySchema, Content, Context, DiagnosticList,
+    Label, Location, locate,
 };
 use crate::values::elements::elements;
 use crate::values::{constraint_name, convert};
@@ -49,7 +49,7 @@ struct Dynamic<'r> {
     collection: Value<'r>,
     marks: &'r [&'r str],
     iterator: &'r str,
-    labels: Vec<Expression<'r>>,
+    labels: Vec<BodyExpression<'r>>,
     content: Body<'r>,
 }
 
@@ -228,7 +228,7 @@ impl<'r> ExpandedBody<'r> {
         Some(Dynamic { name, location, type_range: label.range, collection, marks, iterator, labels, content })
     }
 
-    fn iterator(&self, expr: &Expression<'r>) -> Result<&'r str> {
+    fn iterator(&self, expr: &BodyExpression<'r>) -> Result<&'r str> {
         let detail = "The name of an iterator must be a single name.";
         let error = || expr.location().label(mistyped("Invalid dynamic iterator name", detail));
         expr.keyword().map(|name| self.context.arena().copy_str(&name)).ok_or_else(error)
@@ -270,7 +270,7 @@ impl<'r> ExpandedBody<'r> {
 }
 
 /// Reads the `labels` of a `dynamic` block.
-fn labels<'r>(wanted: &BlockSchema, expr: &Expression<'r>) -> Result<Vec<Expression<'r>>> {
+fn labels<'r>(wanted: &BlockSchema, expr: &BodyExpression<'r>) -> Result<Vec<BodyExpression<'r>>> {
     let Some(labels) = expr.static_list() else {
         let error = mistyped("Invalid expression", "The labels must be a list of expressions.");
         return Err(expr.location().label(error));
@@ -295,7 +295,11 @@ fn content_block<'r>(content: &Content<'r>) -> Result<Body<'r>> {
 }
 
 /// Evaluates a label.
-fn block_label<'r>(expr: &Expression<'r>, context: &Context<'r>, diagnostics: &mut DiagnosticList) -> Option<Label> {
+fn block_label<'r>(
+    expr: &BodyExpression<'r>,
+    context: &Context<'r>,
+    diagnostics: &mut DiagnosticList,
+) -> Option<Label> {
     let before = diagnostics.len();
     let value = expr.evaluate(context, diagnostics);
     if diagnostics.len() > before {

@@ -22,7 +22,7 @@ use dropforge_value::{Type, Value};
 
 /// The expression of an attribute, or a part of one.
 #[derive(Debug, Clone)]
-pub struct Expression<'r> {
+pub struct BodyExpression<'r> {
     written: Written<'r>,
     scope: Scope<'r>,
 }
@@ -61,7 +61,7 @@ impl<'r> Iterators<'r> {
     }
 }
 
-impl<'r> Expression<'r> {
+impl<'r> BodyExpression<'r> {
     pub(super) fn native(file: &'r NativeFile, id: ExprId) -> Self {
         Self { written: Written::Native(file, id), scope: Scope::File }
     }
@@ -232,7 +232,7 @@ pub struct Reference<'r> {
 
 /// A step of a [`Reference`].
 #[derive(Debug, Clone, Copy)]
-pub enum Step<'r> {
+pub enum ReferenceStep<'r> {
     /// The variable.
     Root(&'r str),
     /// An attribute.
@@ -243,7 +243,7 @@ pub enum Step<'r> {
     Splat,
 }
 
-impl<'r> Expression<'r> {
+impl<'r> BodyExpression<'r> {
     /// The variables, in source order.
     pub fn variables(&self) -> Vec<Reference<'r>> {
         let (source, mut references) = (self.location().source, Vec::new());
@@ -264,16 +264,18 @@ impl<'r> Reference<'r> {
     }
 
     /// The steps with their locations. The first is the variable.
-    pub fn steps(&self, context: &Context<'r>) -> Vec<(Step<'r>, Location<'r>)> {
+    pub fn steps(&self, context: &Context<'r>) -> Vec<(ReferenceStep<'r>, Location<'r>)> {
         let tree = self.tree;
         let kind = |step: &TraversalStep| match step.kind {
-            Some(StepKind::Attr(name)) => Step::Attr(tree.str(name)),
-            Some(StepKind::Key(key)) => Step::Index(context.arena().borrowed_text(tree.str(key))),
-            Some(StepKind::Number(digits)) => Step::Index(context.with_cx(|cx| literal_number(cx, tree.str(digits)))),
-            None => Step::Splat,
+            Some(StepKind::Attr(name)) => ReferenceStep::Attr(tree.str(name)),
+            Some(StepKind::Key(key)) => ReferenceStep::Index(context.arena().borrowed_text(tree.str(key))),
+            Some(StepKind::Number(digits)) => {
+                ReferenceStep::Index(context.with_cx(|cx| literal_number(cx, tree.str(digits))))
+            }
+            None => ReferenceStep::Splat,
         };
         let steps = self.traversal.steps.iter().map(|step| (kind(step), self.at(step.span)));
-        std::iter::once((Step::Root(self.root()), self.at(self.traversal.root_span))).chain(steps).collect()
+        std::iter::once((ReferenceStep::Root(self.root()), self.at(self.traversal.root_span))).chain(steps).collect()
     }
 
     /// The location from the name to the last step.
@@ -287,9 +289,9 @@ impl<'r> Reference<'r> {
         let mut value = context.variables().get(self.root())?;
         for (step, _) in self.steps(context).iter().skip(1) {
             let next = context.with_cx(|cx| match *step {
-                Step::Attr(name) => traverse::attribute(cx, value, name).ok(),
-                Step::Index(key) => traverse::index(cx, value, key).ok(),
-                Step::Root(_) | Step::Splat => None,
+                ReferenceStep::Attr(name) => traverse::attribute(cx, value, name).ok(),
+                ReferenceStep::Index(key) => traverse::index(cx, value, key).ok(),
+                ReferenceStep::Root(_) | ReferenceStep::Splat => None,
             });
             value = next?.ok()?;
         }
@@ -321,7 +323,7 @@ impl<'r> DynamicNode<'r> {
     }
 
     /// The variables of an expression, without iterators. `own` is one more iterator.
-    fn variables(&self, expr: &Expression<'r>, own: Option<&str>) -> Vec<Reference<'r>> {
+    fn variables(&self, expr: &BodyExpression<'r>, own: Option<&str>) -> Vec<Reference<'r>> {
         let is_iterator = |name: &str| own == Some(name) || self.iterators.iter().any(|iterator| iterator == name);
         let mut variables = expr.variables();
         variables.retain(|reference| !is_iterator(reference.root()));

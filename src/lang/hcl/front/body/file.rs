@@ -3,10 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use super::sources::{JsonBody, NativeBody, NativeFile};
-use super::{Body, Context, DiagnosticList, Expression};
+use super::{Body, BodyExpression, Context, DiagnosticList};
 use crate::compile::{Compiler, Executable};
 use crate::json;
-use crate::json::{Document, Json, JsonId, Templates, parse_expression, parse_file};
+use crate::json::{JsonContent, JsonDocument, JsonId, Templates, parse_expression, parse_file};
 use crate::syntax::parser::parse_expression_at;
 use crate::syntax::{ExprId, Tree, parse_config};
 use dropforge_base::diagnostics::{Diagnostic, Result};
@@ -25,7 +25,7 @@ pub struct File {
 #[derive(Debug)]
 enum Syntax {
     Native(NativeFile),
-    Json(JsonFile),
+    JsonContent(JsonFile),
 }
 
 impl File {
@@ -55,16 +55,16 @@ impl File {
         Self::of_json(parse_expression(source, limits), registry, limits)
     }
 
-    fn of_json(parsed: json::Parsed, registry: &Registry, limits: &Limits) -> Self {
+    fn of_json(parsed: json::ParsedJson, registry: &Registry, limits: &Limits) -> Self {
         let file = JsonFile::new(parsed.document, Compiler::new(registry, limits));
-        Self { syntax: Syntax::Json(file), diagnostics: parsed.diagnostics }
+        Self { syntax: Syntax::JsonContent(file), diagnostics: parsed.diagnostics }
     }
 
     /// The value of a JSON file. A file of the native syntax has none.
-    pub fn expression(&self) -> Option<Expression<'_>> {
+    pub fn expression(&self) -> Option<BodyExpression<'_>> {
         match &self.syntax {
             Syntax::Native(_) => None,
-            Syntax::Json(file) => Some(Expression::json(file, file.document().root())),
+            Syntax::JsonContent(file) => Some(BodyExpression::json(file, file.document().root())),
         }
     }
 
@@ -77,7 +77,7 @@ impl File {
     pub fn source(&self) -> &Arc<Source> {
         match &self.syntax {
             Syntax::Native(file) => file.source(),
-            Syntax::Json(file) => file.document().source(),
+            Syntax::JsonContent(file) => file.document().source(),
         }
     }
 
@@ -85,7 +85,7 @@ impl File {
     pub fn body(&self) -> Body<'_> {
         match &self.syntax {
             Syntax::Native(file) => Body::of(NativeBody::new(file, file.root())),
-            Syntax::Json(file) => Body::of(JsonBody::new(file, file.document().root())),
+            Syntax::JsonContent(file) => Body::of(JsonBody::new(file, file.document().root())),
         }
     }
 
@@ -93,7 +93,7 @@ impl File {
     pub(crate) fn as_native(&self) -> Option<&NativeFile> {
         match &self.syntax {
             Syntax::Native(file) => Some(file),
-            Syntax::Json(_) => None,
+            Syntax::JsonContent(_) => None,
         }
     }
 }
@@ -131,7 +131,7 @@ impl<Id: Copy + Ord> CompiledSet<Id> {
 /// them is evaluated.
 #[derive(Debug)]
 pub(crate) struct JsonFile {
-    document: Document,
+    document: JsonDocument,
     compiler: Compiler,
     heights: OnceLock<Box<[u8]>>,
     templates: OnceLock<Templates>,
@@ -142,7 +142,7 @@ pub(crate) struct JsonFile {
 }
 
 impl JsonFile {
-    pub fn new(document: Document, compiler: Compiler) -> Self {
+    pub fn new(document: JsonDocument, compiler: Compiler) -> Self {
         Self {
             document,
             compiler,
@@ -153,7 +153,7 @@ impl JsonFile {
         }
     }
 
-    pub fn document(&self) -> &Document {
+    pub fn document(&self) -> &JsonDocument {
         &self.document
     }
 
@@ -211,13 +211,13 @@ impl JsonFile {
 
     /// Returns the items of an array.
     pub fn items(&self, id: JsonId) -> Option<&[JsonId]> {
-        let Json::Array(items) = self.document.node(id).json else { return None };
+        let JsonContent::Array(items) = self.document.node(id).json else { return None };
         Some(self.document.items(items))
     }
 
     /// Returns the keys and values of an object. A key may occur twice.
     pub fn entries(&self, id: JsonId) -> Option<impl DoubleEndedIterator<Item = (JsonId, JsonId)>> {
-        let Json::Object(properties) = self.document.node(id).json else { return None };
+        let JsonContent::Object(properties) = self.document.node(id).json else { return None };
         Some(self.document.properties(properties).iter().map(|property| (property.key, property.value)))
     }
 
@@ -268,7 +268,7 @@ impl Programs {
     /// Those of `compile`.
     pub fn chunk(
         &self,
-        document: &Document,
+        document: &JsonDocument,
         heights: &[u8],
         id: JsonId,
         compile: impl Fn(&[JsonId]) -> Result<Executable>,
@@ -300,13 +300,13 @@ fn height_of(heights: &[u8], id: JsonId) -> u8 {
 }
 
 /// Computes the height of each value: the number of objects nested in it, at most 255.
-fn heights(document: &Document) -> Box<[u8]> {
+fn heights(document: &JsonDocument) -> Box<[u8]> {
     let mut heights = Vec::new();
     for (_, node) in document.nodes() {
         let height = |id| height_of(&heights, id);
         let height = match node.json {
-            Json::Array(items) => document.items(items).iter().map(|item| height(*item)).max().unwrap_or(0),
-            Json::Object(run) => {
+            JsonContent::Array(items) => document.items(items).iter().map(|item| height(*item)).max().unwrap_or(0),
+            JsonContent::Object(run) => {
                 let values = document.properties(run).iter().map(|property| height(property.value));
                 values.max().unwrap_or(0).saturating_add(1)
             }

@@ -55,7 +55,7 @@ pub use content::{
 };
 pub use de::from_body;
 pub use expand::{expand, not_iterable};
-pub use expression::{DynamicNode, Expression, Reference, Step, visit_dynamic};
+pub use expression::{BodyExpression, DynamicNode, Reference, ReferenceStep, visit_dynamic};
 pub use file::File;
 pub(crate) use sources::NativeFile;
 
@@ -266,7 +266,7 @@ fn function(name: &str, body: &Body<'_>, diagnostics: &mut DiagnosticList) -> Op
     })
 }
 
-fn params(expr: &Expression<'_>, diagnostics: &mut DiagnosticList) -> Option<Vec<String>> {
+fn params(expr: &BodyExpression<'_>, diagnostics: &mut DiagnosticList) -> Option<Vec<String>> {
     let Some(params) = expr.static_list() else {
         let error = structure("Invalid expression", "The parameters must be a list of names.");
         diagnostics.push(expr.location().label(error));
@@ -275,7 +275,7 @@ fn params(expr: &Expression<'_>, diagnostics: &mut DiagnosticList) -> Option<Vec
     params.iter().map(|of| param(of, "Invalid param element", diagnostics)).collect()
 }
 
-fn param(expr: &Expression<'_>, summary: &str, diagnostics: &mut DiagnosticList) -> Option<String> {
+fn param(expr: &BodyExpression<'_>, summary: &str, diagnostics: &mut DiagnosticList) -> Option<String> {
     let name = expr.keyword();
     if name.is_none() {
         diagnostics.push(expr.location().label(structure(summary, "A parameter must be a single name.")));

@@ -6,11 +6,11 @@ use std::sync::{Arc, OnceLock};
 use super::content::{BodySource, Split, duplicate_argument, label_count, missing_argument, mistyped, structure};
 use super::file::CompiledSet;
 use super::{
-    Attribute, Attributes, Block, BlockSchema, Body, BodySchema, Content, Context, DiagnosticList, Expression, Label,
-    Location,
+    Attribute, Attributes, Block, BlockSchema, Body, BodyExpression, BodySchema, Content, Context, DiagnosticList,
+    Label, Location,
 };
 use crate::compile::{Compiler, Executable};
-use crate::json::{Document, Json, JsonId, Property};
+use crate::json::{JsonContent, JsonDocument, JsonId, Property};
 use crate::name_suggestion;
 use crate::syntax::{BodyId, Expr, ExprId, Tree, tree};
 use dropforge_base::diagnostics::{Diagnostic, Result};
@@ -120,14 +120,14 @@ impl<'r> NativeBody<'r> {
     }
 
     /// The attributes that were not taken.
-    fn attributes(&self) -> impl Iterator<Item = (&'r str, &'r tree::Attribute)> {
+    fn attributes(&self) -> impl Iterator<Item = (&'r str, &'r tree::AttributeNode)> {
         let (tree, body) = (self.tree(), self.tree().body(self.id));
         let attributes = body.map_or(&[][..], |body| &body.attributes).iter();
         attributes.map(|of| (tree.str(of.name), of)).filter(|(name, _)| !self.hidden_attributes.contains(*name))
     }
 
     /// The blocks that were not taken.
-    fn blocks(&self) -> impl Iterator<Item = (&'r str, &'r tree::Block)> {
+    fn blocks(&self) -> impl Iterator<Item = (&'r str, &'r tree::BlockNode)> {
         let (tree, body) = (self.tree(), self.tree().body(self.id));
         let blocks = body.map_or(&[][..], |body| &body.blocks).iter();
         blocks.map(|of| (tree.str(of.name), of)).filter(|(name, _)| !self.hidden_blocks.contains(*name))
@@ -144,13 +144,17 @@ impl<'r> NativeBody<'r> {
         }
     }
 
-    fn attribute(&self, name: &'r str, attribute: &tree::Attribute) -> Attribute<'r> {
-        let expr = Expression::native(self.file, attribute.expr);
+    fn attribute(&self, name: &'r str, attribute: &tree::AttributeNode) -> Attribute<'r> {
+        let expr = BodyExpression::native(self.file, attribute.expr);
         Attribute { name, expr, range: attribute.span, name_range: attribute.name_span }
     }
 
     /// Returns the error of a block with the wrong number of labels.
-    fn label_error(&self, block: &tree::Block, BlockSchema { name, labels }: &BlockSchema) -> Option<Box<Diagnostic>> {
+    fn label_error(
+        &self,
+        block: &tree::BlockNode,
+        BlockSchema { name, labels }: &BlockSchema,
+    ) -> Option<Box<Diagnostic>> {
         let (summary, span) = match (block.labels.get(labels.len()), labels.get(block.labels.len())) {
             (Some(extra), _) => (format!("Extraneous label for {name}"), extra.span),
             (None, Some(missing)) => (format!("Missing {missing} for {name}"), block.open),
@@ -159,8 +163,8 @@ impl<'r> NativeBody<'r> {
         Some(label_count(summary, name, labels, self.location(span), block.name_span.to(block.open)))
     }
 
-    fn block(&self, name: &str, block: &tree::Block) -> Block<'r> {
-        let label = |label: &tree::Label| Label { text: self.tree().str(label.text).to_owned(), range: label.span };
+    fn block(&self, name: &str, block: &tree::BlockNode) -> Block<'r> {
+        let label = |label: &tree::LabelNode| Label { text: self.tree().str(label.text).to_owned(), range: label.span };
         let last = block.labels.last().map_or(block.name_span, |label| label.span);
         Block {
             name: name.to_owned(),
@@ -237,7 +241,7 @@ impl<'r> JsonBody<'r> {
         Self { file, id, hidden: HashSet::new() }
     }
 
-    fn document(&self) -> &'r Document {
+    fn document(&self) -> &'r JsonDocument {
         self.file.document()
     }
 
@@ -253,7 +257,7 @@ impl<'r> JsonBody<'r> {
             diagnostics.push(duplicate_argument(name, locations[0], locations[1]));
             return;
         }
-        let expr = Expression::json(self.file, property.value);
+        let expr = BodyExpression::json(self.file, property.value);
         let range = property.name_span.to(expr.range());
         attributes.insert(name, Attribute { name, expr, range, name_range: property.name_span });
     }
@@ -262,13 +266,13 @@ impl<'r> JsonBody<'r> {
     fn properties(&self, id: JsonId, label: Option<&str>, diagnostics: &mut DiagnosticList) -> Vec<&'r Property> {
         let node = self.document().node(id);
         match node.json {
-            Json::Null => Vec::new(),
-            Json::Object(properties) => self.document().properties(properties).iter().collect(),
-            Json::Array(items) => {
+            JsonContent::Null => Vec::new(),
+            JsonContent::Object(properties) => self.document().properties(properties).iter().collect(),
+            JsonContent::Array(items) => {
                 let mut all = Vec::new();
                 for item in self.document().items(items).iter().map(|&id| self.document().node(id)) {
                     match item.json {
-                        Json::Object(properties) => all.extend(self.document().properties(properties)),
+                        JsonContent::Object(properties) => all.extend(self.document().properties(properties)),
                         _ => diagnostics.push(not_an_object(label, self.location(item.start()))),
                     }
                 }
@@ -330,9 +334,9 @@ impl<'r> JsonBody<'r> {
             type_range: property.name_span,
         };
         match node.json {
-            Json::Null => {}
-            Json::Object(_) => blocks.push(block(value)),
-            Json::Array(items) => blocks.extend(self.document().items(items).iter().map(|&item| block(item))),
+            JsonContent::Null => {}
+            JsonContent::Object(_) => blocks.push(block(value)),
+            JsonContent::Array(items) => blocks.extend(self.document().items(items).iter().map(|&item| block(item))),
             _ => {
                 let detail = format!("A `{}` block must be a JSON object, several an array of objects.", wanted.name);
                 diagnostics.push(wrong_type(detail, self.location(node.start())));
@@ -378,7 +382,7 @@ impl<'r> BodySource<'r> for JsonBody<'r> {
 
     fn just_attributes(&self, diagnostics: &mut DiagnosticList) -> Attributes<'r> {
         let (node, mut attributes) = (self.document().node(self.id), Attributes::new());
-        let Json::Object(properties) = node.json else {
+        let JsonContent::Object(properties) = node.json else {
             let detail = "The arguments of this block must be the properties of a JSON object.";
             diagnostics.push(wrong_type(detail, self.location(node.start())));
             return attributes;
@@ -394,7 +398,7 @@ impl<'r> BodySource<'r> for JsonBody<'r> {
 
     fn missing_item(&self) -> Option<Location<'r>> {
         let node = self.document().node(self.id);
-        Some(self.location(if let Json::Object(_) = node.json { node.close() } else { node.start() }))
+        Some(self.location(if let JsonContent::Object(_) = node.json { node.close() } else { node.start() }))
     }
 }
 

@@ -20,9 +20,9 @@ use std::sync::Arc;
 
 use super::checker::{AbstractValue, Checker, Region};
 use super::{Definition, VariableTypes, definitions, untyped_variables, with_own_functions, without_capabilities};
-use crate::body::{Body, BodySchema, Context, Expression, File, Location, NativeFile, not_iterable};
+use crate::body::{Body, BodyExpression, BodySchema, Context, File, Location, NativeFile, not_iterable};
 use crate::compile::Compiler;
-use crate::syntax::{Attribute, Block, BodyId, Expr, ExprId, Tree, keyword, static_map};
+use crate::syntax::{AttributeNode, BlockNode, BodyId, Expr, ExprId, Tree, keyword, static_map};
 use crate::typeexpr::Mode;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked, at_most};
 use dropforge_base::limits::Limits;
@@ -114,7 +114,7 @@ struct ConfigWalk<'c, 's> {
     /// Bodies of the native syntax to visit, with the iterators around them.
     bodies: Vec<(BodyId, Value<'s>)>,
     /// Values of the JSON syntax to visit, with the iterators around them, and whether they are the root.
-    values: Vec<(Expression<'s>, Value<'s>, bool)>,
+    values: Vec<(BodyExpression<'s>, Value<'s>, bool)>,
 }
 
 impl<'s> ConfigWalk<'_, 's> {
@@ -177,8 +177,13 @@ impl<'s> ConfigWalk<'_, 's> {
         Ok(())
     }
 
-    fn add_arguments<'a>(&mut self, tree: &'s Tree, all: impl IntoIterator<Item = &'a Attribute>, locals: Value<'s>) {
-        for Attribute { expr, .. } in all {
+    fn add_arguments<'a>(
+        &mut self,
+        tree: &'s Tree,
+        all: impl IntoIterator<Item = &'a AttributeNode>,
+        locals: Value<'s>,
+    ) {
+        for AttributeNode { expr, .. } in all {
             let entries = static_map(tree, *expr).filter(|entries| entries.iter().any(|of| is_traversal(tree, of.key)));
             match entries {
                 Some(entries) => {
@@ -189,14 +194,14 @@ impl<'s> ConfigWalk<'_, 's> {
         }
     }
 
-    fn native_variable(&mut self, tree: &'s Tree, block: &Block, locals: Value<'s>) {
+    fn native_variable(&mut self, tree: &'s Tree, block: &BlockNode, locals: Value<'s>) {
         let Some(body) = tree.body(block.body) else { return };
         self.add_arguments(tree, body.attributes.iter().filter(|of| tree.str(of.name) != "type"), locals);
         self.bodies.extend(body.blocks.iter().map(|block| (block.body, locals)));
     }
 
     /// Checks a `dynamic` block. Returns `false` if it is not one.
-    fn native_dynamic(&mut self, tree: &'s Tree, block: &'s Block, locals: Value<'s>) -> Checked<bool> {
+    fn native_dynamic(&mut self, tree: &'s Tree, block: &'s BlockNode, locals: Value<'s>) -> Checked<bool> {
         let Some((label, body)) = block.labels.first().zip(tree.body(block.body)) else { return Ok(false) };
         let argument = |name| body.attributes.iter().find(|of| tree.str(of.name) == name).map(|of| of.expr);
         let Some(for_each) = argument("for_each") else { return Ok(false) };
@@ -211,7 +216,7 @@ impl<'s> ConfigWalk<'_, 's> {
                 _ => self.add_arguments(tree, [attribute], locals),
             }
         }
-        let within = |block: &Block| if tree.str(block.name) == "content" { inner } else { locals };
+        let within = |block: &BlockNode| if tree.str(block.name) == "content" { inner } else { locals };
         self.bodies.extend(body.blocks.iter().map(|block| (block.body, within(block))));
         Ok(true)
     }
@@ -238,7 +243,7 @@ impl<'s> ConfigWalk<'_, 's> {
     }
 
     /// Checks all strings of a value of the JSON syntax.
-    fn json(&mut self, value: Expression<'s>, locals: Value<'s>, is_root: bool) -> Checked<()> {
+    fn json(&mut self, value: BodyExpression<'s>, locals: Value<'s>, is_root: bool) -> Checked<()> {
         self.values.push((value, locals, is_root));
         while let Some((value, locals, is_root)) = self.values.pop() {
             if let Some(items) = value.static_list() {
@@ -263,7 +268,7 @@ impl<'s> ConfigWalk<'_, 's> {
     }
 
     /// Checks the value of a property `dynamic`: one or more blocks for each label.
-    fn json_dynamic(&mut self, value: &Expression<'s>, locals: Value<'s>) -> Checked<()> {
+    fn json_dynamic(&mut self, value: &BodyExpression<'s>, locals: Value<'s>) -> Checked<()> {
         let labelled = objects(value);
         if labelled.is_empty() {
             self.values.push((value.clone(), locals, false));
@@ -282,7 +287,7 @@ impl<'s> ConfigWalk<'_, 's> {
 
     fn json_dynamic_block(&mut self, label: &'s str, block: Entries<'s>, locals: Value<'s>) -> Checked<()> {
         let property = |wanted| block.iter().find(|(key, _)| name(key) == wanted).map(|(_, value)| value);
-        let iterator = property("iterator").and_then(Expression::keyword);
+        let iterator = property("iterator").and_then(BodyExpression::keyword);
         let iterator = iterator.map_or(label, |name| self.space.arena().copy_str(&name));
         let inner = match property("for_each") {
             Some(for_each) => {
@@ -298,7 +303,7 @@ impl<'s> ConfigWalk<'_, 's> {
         Ok(())
     }
 
-    fn evaluate_json(&mut self, value: &Expression<'s>, locals: Value<'s>) -> Checked<AbstractValue<'s>> {
+    fn evaluate_json(&mut self, value: &BodyExpression<'s>, locals: Value<'s>) -> Checked<AbstractValue<'s>> {
         let mut template: Option<(&'s Tree, ExprId)> = None;
         if value.static_list().is_none() && value.static_map().is_none() {
             value.each_native(|tree, root| template = Some((tree, root)));
@@ -311,7 +316,7 @@ impl<'s> ConfigWalk<'_, 's> {
     }
 
     /// Adds the templates of an expression, or its syntax errors.
-    fn add_templates(&mut self, expr: &Expression<'s>, locals: Value<'s>) {
+    fn add_templates(&mut self, expr: &BodyExpression<'s>, locals: Value<'s>) {
         let before = self.checker.pending.len();
         expr.each_native(|tree, root| self.checker.pending.push(Region::new(tree, root, locals)));
         if self.checker.pending.len() == before {
@@ -327,17 +332,17 @@ fn is_traversal(tree: &Tree, key: ExprId) -> bool {
 }
 
 /// The names and values of an object.
-type Entries<'s> = Vec<(Expression<'s>, Expression<'s>)>;
+type Entries<'s> = Vec<(BodyExpression<'s>, BodyExpression<'s>)>;
 
 /// Returns a name of the JSON syntax as written. The names of interest have no escapes.
-fn name<'s>(key: &Expression<'s>) -> &'s str {
+fn name<'s>(key: &BodyExpression<'s>) -> &'s str {
     key.location().source.slice(key.range()).trim_matches('"')
 }
 
 /// Returns the entries of an object, or of each object of a list.
-fn objects<'s>(value: &Expression<'s>) -> Vec<Entries<'s>> {
+fn objects<'s>(value: &BodyExpression<'s>) -> Vec<Entries<'s>> {
     match value.static_list() {
-        Some(items) => items.iter().filter_map(Expression::static_map).collect(),
+        Some(items) => items.iter().filter_map(BodyExpression::static_map).collect(),
         None => value.static_map().into_iter().collect(),
     }
 }

@@ -13,7 +13,7 @@ mod config;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::body::{Attribute, Block, Body, BodySchema, DiagnosticList, Expression, File, Location, user_functions};
+use crate::body::{Attribute, Block, Body, BodyExpression, BodySchema, DiagnosticList, File, Location, user_functions};
 use crate::compile::Compiler;
 use crate::syntax::{Expr, ExprId, Parsed, Tree, parse_template};
 use crate::typeexpr::Mode;
@@ -172,7 +172,7 @@ pub(super) struct Definition<'r> {
     /// The names of the parameters, including the variadic one.
     pub params: Vec<String>,
     /// The result.
-    pub result: Option<Expression<'r>>,
+    pub result: Option<BodyExpression<'r>>,
 }
 
 impl Definition<'_> {
@@ -227,7 +227,7 @@ pub struct VariableTypes {
 }
 
 /// The name of a variable, its location, and its type. Without a type, any type fits.
-type Declared<'r> = (String, Location<'r>, Option<Expression<'r>>);
+type Declared<'r> = (String, Location<'r>, Option<BodyExpression<'r>>);
 
 impl VariableTypes {
     /// Reads the declarations in `source`.
@@ -352,7 +352,7 @@ pub fn arguments<'r>(file: &'r File, body: &Body<'r>, diagnostics: &mut Diagnost
 }
 
 /// Reads a type and encodes it as JSON.
-fn read_type(cx: &Cx<'_>, expr: &Expression<'_>, json: bool, diagnostics: &mut DiagnosticList) -> Outcome<String> {
+fn read_type(cx: &Cx<'_>, expr: &BodyExpression<'_>, json: bool, diagnostics: &mut DiagnosticList) -> Outcome<String> {
     let text = expr.location().source.slice(expr.range());
     if json && (expr.static_list().is_some() || text == "\"dynamic\"") {
         let ty = Json::read(text, cx.limits().value_depth).map_err(Fault::wrong).and_then(|ty| decode_type(cx, &ty));

@@ -29,7 +29,7 @@ use std::rc::Rc;
 
 use crate::argument_gate::{invoke, reason};
 use crate::body::{
-    Block, Body, BodySchema, Content, Context, DiagnosticList, DynamicNode, Expression, Label, Location, Reference,
+    Block, Body, BodyExpression, BodySchema, Content, Context, DiagnosticList, DynamicNode, Label, Location, Reference,
     mistyped, visit_dynamic,
 };
 use crate::values::{type_of, without_optional};
@@ -59,7 +59,7 @@ pub enum Spec<'r> {
     /// A constant value.
     Literal(Value<'r>),
     /// The value of an expression.
-    Expr(Expression<'r>),
+    Expr(BodyExpression<'r>),
     /// The value of the only block of a type. Null without such a block.
     Block {
         /// The type of the block.
@@ -145,7 +145,7 @@ pub enum Transform<'r> {
     /// The value of an expression, which has the original value as a variable.
     Expr {
         /// The expression.
-        expr: Expression<'r>,
+        expr: BodyExpression<'r>,
         /// The context of the expression.
         context: Context<'r>,
         /// The name of the variable.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{Collection, Keyed, Spec, Transform};
 use crate::body::user_functions;
 use crate::body::{
-    Attribute, Block, Body, BodySchema, Content, Context, DiagnosticList, Expression, File, Location, locate, mistyped,
-    structure,
+    Attribute, Block, Body, BodyExpression, BodySchema, Content, Context, DiagnosticList, File, Location, locate,
+    mistyped, structure,
 };
 use crate::syntax::Expr;
 use crate::typeexpr::Mode;
@@ -366,7 +366,7 @@ impl<'r> SpecParser<'_, 'r> {
     }
 }
 
-fn unsuitable(expr: &Expression<'_>, why: &str) -> Box<Diagnostic> {
+fn unsuitable(expr: &BodyExpression<'_>, why: &str) -> Box<Diagnostic> {
     let location = Location { span: expr.start(), ..expr.location() };
     let detail = format!("The value does not fit: {why}.");
     location.label(mistyped("Unsuitable value type", detail)).with_context(expr.range())

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use super::expression::{Expression, identifier, quoted};
+use super::expression::{EditExpression, identifier, quoted};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// The content of a block or a file: items, and the text between them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Body {
+pub struct EditBody {
     /// The text after the opening brace on its line, or the byte order mark of a file.
     pub(super) open: String,
     pub(super) items: Vec<BodyItem>,
@@ -42,35 +42,35 @@ impl Style {
 /// A part of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BodyItem {
-    Attribute(Attribute),
-    Block(Box<Block>),
+    Attribute(EditAttribute),
+    Block(Box<EditBlock>),
     /// Blank lines and comments that belong to no item.
     Other(String),
 }
 
 /// An attribute with the comments directly above and after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attribute {
+pub struct EditAttribute {
     pub(super) lead: String,
     pub(super) name: String,
     pub(super) equals: String,
-    pub(super) value: Expression,
+    pub(super) value: EditExpression,
     pub(super) tail: String,
 }
 
-impl Attribute {
+impl EditAttribute {
     /// The name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The value.
-    pub fn value(&self) -> &Expression {
+    pub fn value(&self) -> &EditExpression {
         &self.value
     }
 }
 
-impl fmt::Display for Attribute {
+impl fmt::Display for EditAttribute {
     /// Writes all of its lines.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}{}{}{}", self.lead, self.name, self.equals, self.value, self.tail)
@@ -79,18 +79,18 @@ impl fmt::Display for Attribute {
 
 /// A block with the comments directly above it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
+pub struct EditBlock {
     pub(super) lead: String,
     pub(super) name: String,
     pub(super) labels: Vec<String>,
     /// The text from the type to the opening brace.
     pub(super) header: String,
-    pub(super) body: Body,
+    pub(super) body: EditBody,
     /// The text after the closing brace on its line.
     pub(super) tail: String,
 }
 
-impl Block {
+impl EditBlock {
     /// The type.
     pub fn name(&self) -> &str {
         &self.name
@@ -117,12 +117,12 @@ impl Block {
     }
 
     /// The body.
-    pub fn body(&self) -> &Body {
+    pub fn body(&self) -> &EditBody {
         &self.body
     }
 
     /// The body, to edit.
-    pub fn body_mut(&mut self) -> &mut Body {
+    pub fn body_mut(&mut self) -> &mut EditBody {
         &mut self.body
     }
 }
@@ -136,7 +136,7 @@ fn header(labels: &[String]) -> String {
     text
 }
 
-impl fmt::Display for Block {
+impl fmt::Display for EditBlock {
     /// Writes all of its lines.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}{}{{{}}}{}", self.lead, self.name, self.header, self.body, self.tail)
@@ -153,7 +153,7 @@ impl fmt::Display for BodyItem {
     }
 }
 
-impl fmt::Display for Body {
+impl fmt::Display for EditBody {
     /// Writes the body without braces.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.open)?;
@@ -162,38 +162,38 @@ impl fmt::Display for Body {
     }
 }
 
-impl Body {
+impl EditBody {
     /// The attributes, in source order.
-    pub fn attributes(&self) -> impl Iterator<Item = &Attribute> {
+    pub fn attributes(&self) -> impl Iterator<Item = &EditAttribute> {
         self.items
             .iter()
             .filter_map(|item| if let BodyItem::Attribute(attribute) = item { Some(attribute) } else { None })
     }
 
     /// Returns the attribute `name`.
-    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+    pub fn attribute(&self, name: &str) -> Option<&EditAttribute> {
         self.attributes().find(|attribute| attribute.name == name)
     }
 
     /// The blocks, in source order.
-    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+    pub fn blocks(&self) -> impl Iterator<Item = &EditBlock> {
         self.items.iter().filter_map(|item| if let BodyItem::Block(block) = item { Some(&**block) } else { None })
     }
 
     /// The blocks, in source order, to edit.
-    pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> {
+    pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut EditBlock> {
         self.items
             .iter_mut()
             .filter_map(|item| if let BodyItem::Block(block) = item { Some(&mut **block) } else { None })
     }
 
     /// Returns the first block of a type with exactly these labels.
-    pub fn block<S: AsRef<str>>(&self, name: &str, labels: &[S]) -> Option<&Block> {
+    pub fn block<S: AsRef<str>>(&self, name: &str, labels: &[S]) -> Option<&EditBlock> {
         self.blocks().find(|block| is_block(block, name, labels))
     }
 
     /// Returns the first block of a type with exactly these labels, to edit.
-    pub fn block_mut<S: AsRef<str>>(&mut self, name: &str, labels: &[S]) -> Option<&mut Block> {
+    pub fn block_mut<S: AsRef<str>>(&mut self, name: &str, labels: &[S]) -> Option<&mut EditBlock> {
         self.blocks_mut().find(|block| is_block(block, name, labels))
     }
 
@@ -201,25 +201,31 @@ impl Body {
     ///
     /// # Errors
     /// `syntax.unexpected_token` if the name is not an identifier.
-    pub fn set(&mut self, name: &str, value: Expression) -> Result<()> {
+    pub fn set(&mut self, name: &str, value: EditExpression) -> Result<()> {
         identifier(name)?;
         if value.has_lines() {
             self.use_lines();
         }
-        let value = Expression::of_source(&value.indented(&self.style.indent));
+        let value = EditExpression::of_source(&value.indented(&self.style.indent));
         match self.attribute_mut(name) {
             Some(attribute) => attribute.value = value,
             None => {
                 let (lead, tail) = self.new_line();
                 let name = name.to_owned();
-                self.items.push(BodyItem::Attribute(Attribute { lead, name, equals: " = ".to_owned(), value, tail }));
+                self.items.push(BodyItem::Attribute(EditAttribute {
+                    lead,
+                    name,
+                    equals: " = ".to_owned(),
+                    value,
+                    tail,
+                }));
             }
         }
         Ok(())
     }
 
     /// Removes an attribute with its comments, and returns it.
-    pub fn remove(&mut self, name: &str) -> Option<Attribute> {
+    pub fn remove(&mut self, name: &str) -> Option<EditAttribute> {
         let is_it = |item: &mut BodyItem| matches!(item, BodyItem::Attribute(attribute) if attribute.name == name);
         match self.items.extract_if(.., is_it).next()? {
             BodyItem::Attribute(attribute) => Some(attribute),
@@ -239,7 +245,7 @@ impl Body {
         Ok(self.attribute_mut(name).map(|attribute| attribute.name = new.to_owned()).is_some())
     }
 
-    fn attribute_mut(&mut self, name: &str) -> Option<&mut Attribute> {
+    fn attribute_mut(&mut self, name: &str) -> Option<&mut EditAttribute> {
         self.items.iter_mut().find_map(|item| match item {
             BodyItem::Attribute(attribute) if attribute.name == name => Some(attribute),
             _ => None,
@@ -250,13 +256,20 @@ impl Body {
     ///
     /// # Errors
     /// `syntax.unexpected_token` if the type is not an identifier.
-    pub fn append_block<S: AsRef<str>>(&mut self, name: &str, labels: &[S]) -> Result<&mut Block> {
+    pub fn append_block<S: AsRef<str>>(&mut self, name: &str, labels: &[S]) -> Result<&mut EditBlock> {
         let name = identifier(name)?.to_owned();
         let (lead, tail) = self.new_line();
         let labels: Vec<String> = labels.iter().map(|label| label.as_ref().to_owned()).collect();
-        let mut body = Body { style: self.style.inner(), ..Body::default() };
+        let mut body = EditBody { style: self.style.inner(), ..EditBody::default() };
         body.use_lines();
-        self.items.push(BodyItem::Block(Box::new(Block { lead, name, header: header(&labels), labels, body, tail })));
+        self.items.push(BodyItem::Block(Box::new(EditBlock {
+            lead,
+            name,
+            header: header(&labels),
+            labels,
+            body,
+            tail,
+        })));
         match self.items.last_mut() {
             Some(BodyItem::Block(block)) => Ok(block),
             _ => Err(Diagnostic::new(Code::Internal, "an appended block is missing")),
@@ -264,7 +277,7 @@ impl Body {
     }
 
     /// Removes the first block of a type with exactly these labels and the comments above it, and returns it.
-    pub fn remove_block<S: AsRef<str>>(&mut self, name: &str, labels: &[S]) -> Option<Block> {
+    pub fn remove_block<S: AsRef<str>>(&mut self, name: &str, labels: &[S]) -> Option<EditBlock> {
         let is_it = |item: &mut BodyItem| matches!(item, BodyItem::Block(block) if is_block(block, name, labels));
         match self.items.extract_if(.., is_it).next()? {
             BodyItem::Block(block) => Some(*block),
@@ -350,6 +363,6 @@ impl BodyItem {
     }
 }
 
-fn is_block<S: AsRef<str>>(block: &Block, name: &str, labels: &[S]) -> bool {
+fn is_block<S: AsRef<str>>(block: &EditBlock, name: &str, labels: &[S]) -> bool {
     block.name == name && block.labels.iter().map(String::as_str).eq(labels.iter().map(AsRef::as_ref))
 }

@@ -16,21 +16,21 @@ use dropforge_value::{Extended, Value};
 /// The text of a valid expression.
 ///
 /// ```
-/// use dropforge::dialect::hcl::edit::Expression;
+/// use dropforge::dialect::hcl::edit::EditExpression;
 /// use dropforge::value::Value;
-/// let zone = Expression::variable("var")?.attribute("zones")?.index(Value::Int(0))?;
-/// let call = Expression::call("upper", &[zone])?;
+/// let zone = EditExpression::variable("var")?.attribute("zones")?.index(Value::Int(0))?;
+/// let call = EditExpression::call("upper", &[zone])?;
 /// assert_eq!(call.to_string(), "upper(var.zones[0])");
 /// # Ok::<(), Box<dropforge::diagnostics::Diagnostic>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expression {
+pub struct EditExpression {
     text: String,
     /// `true` if the text may have a heredoc, whose lines are not indented.
     verbatim: bool,
 }
 
-impl Expression {
+impl EditExpression {
     /// Creates the literal of a value.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl Expression {
     /// Appends the access to an element.
     ///
     /// # Errors
-    /// See [`Expression::value`].
+    /// See [`EditExpression::value`].
     pub fn index(mut self, key: Value<'_>) -> Result<Self> {
         self.text.push('[');
         write_literal(key, &mut self.text)?;
@@ -71,12 +71,12 @@ impl Expression {
     }
 
     /// Creates a tuple constructor.
-    pub fn tuple(elements: &[Expression]) -> Self {
+    pub fn tuple(elements: &[EditExpression]) -> Self {
         Self::list("[", elements, "]")
     }
 
     /// Creates an object constructor. A key that is a bare name is a string.
-    pub fn object(entries: &[(Expression, Expression)]) -> Self {
+    pub fn object(entries: &[(EditExpression, EditExpression)]) -> Self {
         let mut text = String::from(if entries.is_empty() { "{" } else { "{\n" });
         for (key, value) in entries {
             text.extend([key.text.as_str(), " = ", value.text.as_str(), "\n"]);
@@ -89,12 +89,12 @@ impl Expression {
     ///
     /// # Errors
     /// `syntax.unexpected_token` if the name of the function is not an identifier.
-    pub fn call(function: &str, arguments: &[Expression]) -> Result<Self> {
+    pub fn call(function: &str, arguments: &[EditExpression]) -> Result<Self> {
         function.split("::").try_for_each(|name| identifier(name).map(|_| ()))?;
         Ok(Self::list(&format!("{function}("), arguments, ")"))
     }
 
-    fn list(open: &str, elements: &[Expression], close: &str) -> Self {
+    fn list(open: &str, elements: &[EditExpression], close: &str) -> Self {
         let inside: Vec<&str> = elements.iter().map(|element| element.text.as_str()).collect();
         // A heredoc ends with its line.
         let separator = if elements.iter().any(Self::ends_in_heredoc) { "\n, " } else { ", " };
@@ -151,7 +151,7 @@ impl Expression {
     }
 }
 
-impl fmt::Display for Expression {
+impl fmt::Display for EditExpression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }

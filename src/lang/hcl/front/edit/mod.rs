@@ -17,27 +17,27 @@ use dropforge_base::limits::Limits;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::{Source, Span};
 
-pub use body::{Attribute, Block, Body};
-pub use expression::Expression;
+pub use body::{EditAttribute, EditBlock, EditBody};
+pub use expression::EditExpression;
 
 /// A configuration to edit.
 ///
 /// ```
-/// use dropforge::dialect::hcl::edit::{Document, Expression};
+/// use dropforge::dialect::hcl::edit::{Document, EditExpression};
 /// use dropforge::value::Value;
 /// use dropforge::{limits::Limits, text::Source};
 /// let source = Source::new("main.tf", "a  =  1 # one\nb \"c\" {\n}\n");
 /// let mut document = Document::parse(&source, &Limits::default())?;
-/// document.body_mut().set("a", Expression::value(Value::Int(2))?)?;
+/// document.body_mut().set("a", EditExpression::value(Value::Int(2))?)?;
 /// if let Some(block) = document.body_mut().block_mut("b", &["c"]) {
-///     block.body_mut().set("d", Expression::variable("var")?.attribute("d")?)?;
+///     block.body_mut().set("d", EditExpression::variable("var")?.attribute("d")?)?;
 /// }
 /// assert_eq!(document.to_string(), "a  =  2 # one\nb \"c\" {\n  d = var.d\n}\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Document {
-    body: Body,
+    body: EditBody,
 }
 
 impl Document {
@@ -62,12 +62,12 @@ impl Document {
     }
 
     /// The root body.
-    pub fn body(&self) -> &Body {
+    pub fn body(&self) -> &EditBody {
         &self.body
     }
 
     /// The root body, to edit.
-    pub fn body_mut(&mut self) -> &mut Body {
+    pub fn body_mut(&mut self) -> &mut EditBody {
         &mut self.body
     }
 }
@@ -89,32 +89,32 @@ struct Builder<'t> {
 
 /// An item of the tree.
 #[derive(Clone, Copy)]
-enum Node<'t> {
-    Attribute(&'t tree::Attribute),
-    Block(&'t tree::Block),
+enum EditNode<'t> {
+    Attribute(&'t tree::AttributeNode),
+    Block(&'t tree::BlockNode),
 }
 
-impl Node<'_> {
+impl EditNode<'_> {
     fn span(self) -> Span {
         match self {
-            Node::Attribute(attribute) => attribute.span,
-            Node::Block(block) => block.name_span.to(block.close),
+            EditNode::Attribute(attribute) => attribute.span,
+            EditNode::Block(block) => block.name_span.to(block.close),
         }
     }
 }
 
 impl Builder<'_> {
     /// Builds the body of the file. A byte order mark precedes it.
-    fn file(&self, root: BodyId) -> Body {
+    fn file(&self, root: BodyId) -> EditBody {
         let start = if self.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let style = Style { crlf: self.crlf, ..Style::default() };
-        let mut body = Body { open: self.slice(0..start), style, ..Body::default() };
+        let mut body = EditBody { open: self.slice(0..start), style, ..EditBody::default() };
         self.fill(&mut body, root, start..self.text.len());
         body
     }
 
     /// Adds the items in `range` to a body. The parser limits the nesting of blocks, which bounds the recursion.
-    fn fill(&self, body: &mut Body, id: BodyId, range: Range<usize>) {
+    fn fill(&self, body: &mut EditBody, id: BodyId, range: Range<usize>) {
         let mut at = range.start;
         for node in self.nodes(id) {
             let (start, end) = (self.start_of(node, at), self.end_of(node, range.end));
@@ -122,8 +122,8 @@ impl Builder<'_> {
                 body.items.push(BodyItem::Other(self.slice(at..start)));
             }
             let item = match node {
-                Node::Attribute(attribute) => BodyItem::Attribute(self.attribute(attribute, start..end)),
-                Node::Block(block) => BodyItem::Block(Box::new(self.block(block, start..end, body))),
+                EditNode::Attribute(attribute) => BodyItem::Attribute(self.attribute(attribute, start..end)),
+                EditNode::Block(block) => BodyItem::Block(Box::new(self.block(block, start..end, body))),
             };
             body.items.push(item);
             at = end;
@@ -136,10 +136,10 @@ impl Builder<'_> {
         body.close = self.slice(range.end - blanks..range.end);
     }
 
-    fn nodes(&self, id: BodyId) -> Vec<Node<'_>> {
+    fn nodes(&self, id: BodyId) -> Vec<EditNode<'_>> {
         let Some(body) = self.tree.body(id) else { return Vec::new() };
-        let attributes = body.attributes.iter().map(Node::Attribute);
-        let mut nodes: Vec<_> = attributes.chain(body.blocks.iter().map(Node::Block)).collect();
+        let attributes = body.attributes.iter().map(EditNode::Attribute);
+        let mut nodes: Vec<_> = attributes.chain(body.blocks.iter().map(EditNode::Block)).collect();
         nodes.small_sort_by_key(|node| node.span().start);
         nodes
     }
@@ -158,7 +158,7 @@ impl Builder<'_> {
     }
 
     /// Returns the start of an item, including the blanks and the lines of comments before it, but not before `from`.
-    fn start_of(&self, node: Node<'_>, from: usize) -> usize {
+    fn start_of(&self, node: EditNode<'_>, from: usize) -> usize {
         let mut index = self.token_at(node.span().start as usize);
         while let Some(before) = index.checked_sub(1).and_then(|index| self.token(index)) {
             let begins_line = index < 2 || self.token(index - 2).is_some_and(|token| self.ends_line(token));
@@ -181,7 +181,7 @@ impl Builder<'_> {
     }
 
     /// Returns the end of an item, including the comments after it and the end of its line, but not after `to`.
-    fn end_of(&self, node: Node<'_>, to: usize) -> usize {
+    fn end_of(&self, node: EditNode<'_>, to: usize) -> usize {
         let end = node.span().end as usize;
         self.line_end(end, to).unwrap_or(end)
     }
@@ -202,18 +202,18 @@ impl Builder<'_> {
         end
     }
 
-    fn attribute(&self, attribute: &tree::Attribute, range: Range<usize>) -> Attribute {
+    fn attribute(&self, attribute: &tree::AttributeNode, range: Range<usize>) -> EditAttribute {
         let (name, value) = (attribute.name_span.range(), self.tree.span(attribute.expr).range());
-        Attribute {
+        EditAttribute {
             lead: self.slice(range.start..name.start),
             name: self.slice(name.clone()),
             equals: self.slice(name.end..value.start),
-            value: Expression::of_source(self.text.get(value.clone()).unwrap_or("")),
+            value: EditExpression::of_source(self.text.get(value.clone()).unwrap_or("")),
             tail: self.slice(value.end..range.end),
         }
     }
 
-    fn block(&self, block: &tree::Block, range: Range<usize>, around: &Body) -> Block {
+    fn block(&self, block: &tree::BlockNode, range: Range<usize>, around: &EditBody) -> EditBlock {
         let (name, open, close) = (block.name_span.range(), block.open.range(), block.close.range());
         let lead = self.slice(range.start..name.start);
         let outer = lead.rsplit('\n').next().unwrap_or("").to_owned();
@@ -221,12 +221,13 @@ impl Builder<'_> {
             .line_end(open.end, close.start)
             .filter(|end| self.text.get(..*end).is_some_and(|text| text.ends_with('\n')));
         let style = Style { indent: outer, ..around.style.clone() }.inner();
-        let mut body = Body { open: self.slice(open.end..first_line.unwrap_or(open.end)), style, ..Body::default() };
+        let mut body =
+            EditBody { open: self.slice(open.end..first_line.unwrap_or(open.end)), style, ..EditBody::default() };
         self.fill(&mut body, block.body, first_line.unwrap_or(open.end)..close.start);
         if let Some(indent) = body.items.iter().find_map(BodyItem::indent).filter(|_| first_line.is_some()) {
             body.style.indent = indent.to_owned();
         }
-        Block {
+        EditBlock {
             lead,
             name: self.slice(name.clone()),
             labels: block.labels.iter().map(|label| self.tree.str(label.text).to_owned()).collect(),

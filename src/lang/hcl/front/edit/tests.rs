@@ -1,6 +1,6 @@
 //! Edited and unedited text, literals, and the positions of new items.
 
-use super::{Document, Expression};
+use super::{Document, EditExpression};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::Source;
 use dropforge_value::{Arena, Extended, Value};
@@ -11,8 +11,8 @@ fn open(text: &str) -> Document {
     document
 }
 
-fn raw(text: &str) -> Expression {
-    Expression::raw(text).unwrap()
+fn raw(text: &str) -> EditExpression {
+    EditExpression::raw(text).unwrap()
 }
 
 #[track_caller]
@@ -75,7 +75,13 @@ fn a_block_of_one_line_gets_lines() {
     let lines = |file: &mut Document| {
         let arena = Arena::new();
         let value = arena.map(&[("k", Value::Int(1))]);
-        file.body_mut().blocks_mut().next().unwrap().body_mut().set("b", Expression::value(value).unwrap()).unwrap();
+        file.body_mut()
+            .blocks_mut()
+            .next()
+            .unwrap()
+            .body_mut()
+            .set("b", EditExpression::value(value).unwrap())
+            .unwrap();
     };
     changes("a { b = 1 }\n", lines, "a {\n  b = {\n    k = 1\n  }\n}\n");
 }
@@ -91,7 +97,7 @@ fn names_and_expressions_must_be_sound() {
     );
     assert!(!body.rename("a", "a").unwrap() && !body.rename("b", "c").unwrap());
     for text in ["", "1\n2", "1\nb = 2", "1 # c", "1 }", "b {", "1 +", "'a'", "<<E\nE\nE2", "1,"] {
-        assert!(Expression::raw(text).is_err(), "{text:?}");
+        assert!(EditExpression::raw(text).is_err(), "{text:?}");
     }
     for text in [" a.b[0] ", "<<E\n a\nE\n", "\"${a}\"", "(\n1\n)", "f(a...)", "a ? b : c", "!a", "[for a in b : c]"] {
         assert_eq!(raw(text).to_string(), text.trim());
@@ -102,7 +108,7 @@ fn names_and_expressions_must_be_sound() {
 #[test]
 fn literals() {
     let arena = Arena::new();
-    let literal = |value| Expression::value(value).map(|literal| literal.to_string());
+    let literal = |value| EditExpression::value(value).map(|literal| literal.to_string());
     let text = |text: &str| literal(arena.text(text)).unwrap();
     assert_eq!(
         text("a\"\\\n\t$${%{%$é\u{301}\u{a0}\u{7}\u{e0001}"),
@@ -124,13 +130,13 @@ fn literals() {
 #[test]
 fn expressions_of_expressions() {
     let heredoc = raw("<<E\n  x\nE");
-    let tuple = Expression::tuple(&[heredoc.clone(), raw("1")]);
-    let object = Expression::object(&[(raw("a"), heredoc), (raw("bc"), tuple)]);
-    let call = Expression::call("x::f", &[object]).unwrap();
+    let tuple = EditExpression::tuple(&[heredoc.clone(), raw("1")]);
+    let object = EditExpression::object(&[(raw("a"), heredoc), (raw("bc"), tuple)]);
+    let call = EditExpression::call("x::f", &[object]).unwrap();
     changes(
         "",
         |file| file.body_mut().set("a", call).unwrap(),
         "a = x::f({\n  a = <<E\n  x\nE\n  bc = [<<E\n  x\nE\n  , 1]\n})\n",
     );
-    assert!(Expression::call("a b", &[]).is_err() && Expression::variable("").is_err());
+    assert!(EditExpression::call("a b", &[]).is_err() && EditExpression::variable("").is_err());
 }

@@ -8,13 +8,13 @@ use dropforge_base::diagnostics::Diagnostic;
 use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
 
-/// The id of a `Node` in its [`Document`].
+/// The id of a `JsonNode` in its [`JsonDocument`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JsonId(pub u32);
 
 /// A value. Text and parts are ranges of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Json {
+pub enum JsonContent {
     /// A syntax error, which was reported.
     Invalid,
     /// `null`
@@ -25,26 +25,26 @@ pub enum Json {
     Number(Str),
     /// A string with decoded escapes, not normalised.
     String(Str),
-    /// An array: a run of [`Document::items`].
+    /// An array: a run of [`JsonDocument::items`].
     Array(Run),
-    /// An object: a run of [`Document::properties`].
+    /// An object: a run of [`JsonDocument::properties`].
     Object(Run),
 }
 
 /// A value and its span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Node {
+pub struct JsonNode {
     /// The value.
-    pub json: Json,
+    pub json: JsonContent,
     /// The span including quotes or brackets. For a syntax error, its first token.
     pub span: Span,
 }
 
-impl Node {
+impl JsonNode {
     /// The opening bracket of an array or object, or the whole of any other value.
     pub fn start(self) -> Span {
         match self.json {
-            Json::Array(_) | Json::Object(_) => self.open(),
+            JsonContent::Array(_) | JsonContent::Object(_) => self.open(),
             _ => self.span,
         }
     }
@@ -75,25 +75,25 @@ pub struct Property {
 
 /// A parsed document. Its nodes are in flat tables, so dropping it does not recurse.
 #[derive(Debug, Clone)]
-pub struct Document {
+pub struct JsonDocument {
     source: Arc<Source>,
     pub(super) root: JsonId,
-    nodes: Vec<Node>,
+    nodes: Vec<JsonNode>,
     pub(super) items: Vec<JsonId>,
     pub(super) properties: Vec<Property>,
     /// Decoded strings.
     pool: String,
 }
 
-impl Document {
+impl JsonDocument {
     pub(super) fn new(source: &Arc<Source>) -> Self {
         let (nodes, items, properties) = (Vec::new(), Vec::new(), Vec::new());
         Self { source: source.clone(), root: JsonId(0), nodes, items, properties, pool: String::new() }
     }
 
-    pub(super) fn add(&mut self, json: Json, span: Span) -> JsonId {
+    pub(super) fn add(&mut self, json: JsonContent, span: Span) -> JsonId {
         let id = JsonId(Span::of(0..self.nodes.len()).end);
-        self.nodes.push(Node { json, span });
+        self.nodes.push(JsonNode { json, span });
         id
     }
 
@@ -121,13 +121,13 @@ impl Document {
     }
 
     /// Returns a value.
-    pub fn node(&self, id: JsonId) -> Node {
-        let invalid = Node { json: Json::Invalid, span: Span::default() };
+    pub fn node(&self, id: JsonId) -> JsonNode {
+        let invalid = JsonNode { json: JsonContent::Invalid, span: Span::default() };
         self.nodes.get(id.0 as usize).copied().unwrap_or(invalid)
     }
 
     /// All values and names. Parts precede the value that contains them.
-    pub fn nodes(&self) -> impl Iterator<Item = (JsonId, Node)> + '_ {
+    pub fn nodes(&self) -> impl Iterator<Item = (JsonId, JsonNode)> + '_ {
         (0..).map(JsonId).zip(self.nodes.iter().copied())
     }
 
@@ -139,7 +139,7 @@ impl Document {
     /// Returns the text and the span of a string value.
     pub fn string(&self, id: JsonId) -> Option<(&str, Span)> {
         match self.node(id) {
-            Node { json: Json::String(text), span } => Some((self.str(text), span)),
+            JsonNode { json: JsonContent::String(text), span } => Some((self.str(text), span)),
             _ => None,
         }
     }
@@ -156,21 +156,21 @@ impl Document {
 }
 
 /// The root of a template in the tree, or its syntax errors.
-type Parsed = Result<ExprId, Vec<Box<Diagnostic>>>;
+type ParsedJson = Result<ExprId, Vec<Box<Diagnostic>>>;
 
 /// The parsed templates of a document: all strings with template sequences.
 #[derive(Debug)]
 pub struct Templates {
     tree: Tree,
     /// The start of each string and its template, in source order.
-    strings: Vec<(u32, Parsed)>,
+    strings: Vec<(u32, ParsedJson)>,
 }
 
 impl Templates {
     /// Parses the templates of a document.
-    pub fn new(document: &Document, limits: &Limits) -> Self {
+    pub fn new(document: &JsonDocument, limits: &Limits) -> Self {
         let strings = document.nodes().filter_map(|(_, node)| match node.json {
-            Json::String(text) => is_template(document.str(text)).then_some((node.span, text)),
+            JsonContent::String(text) => is_template(document.str(text)).then_some((node.span, text)),
             _ => None,
         });
         let mut tree = Tree::new(document.source());
@@ -189,7 +189,7 @@ impl Templates {
     }
 
     /// The template in the string at `span`, if the string is one.
-    pub fn at(&self, span: Span) -> Option<&Parsed> {
+    pub fn at(&self, span: Span) -> Option<&ParsedJson> {
         let at = self.strings.binary_search_by_key(&span.start, |(start, _)| *start).ok()?;
         self.strings.get(at).map(|(_, parsed)| parsed)
     }

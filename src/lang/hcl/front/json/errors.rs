@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::scan::{Token, TokenKind};
+use super::scan::{JsonToken, TokenKind};
 use crate::name_suggestion;
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::text::{Source, Span};
@@ -30,7 +30,7 @@ pub fn unexpected(
 }
 
 /// No value starts at a token.
-pub(crate) fn not_a_value(source: &Arc<Source>, Token { kind, span }: Token) -> Box<Diagnostic> {
+pub(crate) fn not_a_value(source: &Arc<Source>, JsonToken { kind, span }: JsonToken) -> Box<Diagnostic> {
     const STARTS: &str = "A JSON value starts with a brace, a bracket, a quote, a digit or a keyword.";
     match kind {
         TokenKind::CloseBrace => unexpected(source, span, "Missing JSON value", STARTS),
@@ -48,7 +48,7 @@ pub(crate) fn not_a_value(source: &Arc<Source>, Token { kind, span }: Token) -> 
 }
 
 /// A token in place of the colon behind a property name.
-pub(crate) fn missing_colon(source: &Arc<Source>, found: Token) -> Box<Diagnostic> {
+pub(crate) fn missing_colon(source: &Arc<Source>, found: JsonToken) -> Box<Diagnostic> {
     let (summary, detail) = match found.kind {
         TokenKind::CloseBrace | TokenKind::Comma => {
             ("Missing object value", "A JSON property has a value, separated from its name by a colon.")

@@ -1,7 +1,7 @@
 //! The JSON syntax of the language: JSON documents with the span of every value.
 //!
 //! ```text
-//! text ─scan─▶ tokens ─parse─▶ Document ─body─▶ content by a schema ─lower─▶ bytecode of its values
+//! text ─scan─▶ tokens ─parse─▶ JsonDocument ─body─▶ content by a schema ─lower─▶ bytecode of its values
 //! ```
 //! The meaning of a JSON value depends on its use. A body is an object of attributes and blocks. An expression is an
 //! object constructor, and its strings are templates or literal text.
@@ -12,6 +12,6 @@ mod parser;
 pub mod scan;
 
 pub use document::Templates;
-pub use document::{Document, Json, JsonId, Property};
+pub use document::{JsonContent, JsonDocument, JsonId, Property};
 pub use errors::keyword_suggestion;
-pub use parser::{Parsed, parse_expression, parse_file};
+pub use parser::{ParsedJson, parse_expression, parse_file};

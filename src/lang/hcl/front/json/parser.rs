@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use logos::Logos;
 
-use super::document::{Document, Json, JsonId, Property};
+use super::document::{JsonContent, JsonDocument, JsonId, Property};
 use super::errors;
 use super::errors::unexpected;
-use super::scan::{Token, TokenKind, decode, scan};
+use super::scan::{JsonToken, TokenKind, decode, scan};
 use crate::syntax::{Run, Str};
 use dropforge_base::diagnostics::{Diagnostic, at_most};
 use dropforge_base::limits::{Limit, Limits};
@@ -18,9 +18,9 @@ use dropforge_base::text::{Source, Span};
 
 /// A document and its syntax errors.
 #[derive(Debug, Clone)]
-pub struct Parsed {
-    /// The document, with [`Json::Invalid`] at syntax errors.
-    pub document: Document,
+pub struct ParsedJson {
+    /// The document, with [`JsonContent::Invalid`] at syntax errors.
+    pub document: JsonDocument,
     /// The syntax errors.
     pub diagnostics: Vec<Box<Diagnostic>>,
 }
@@ -33,12 +33,12 @@ pub struct Parsed {
 /// let parsed = parse_file(&Source::new("a.tf.json", r#"{"a": flase}"#), &Limits::default());
 /// assert_eq!(parsed.diagnostics[0].help.as_deref(), Some("did you mean `false`?"));
 /// ```
-pub fn parse_file(source: &Arc<Source>, limits: &Limits) -> Parsed {
+pub fn parse_file(source: &Arc<Source>, limits: &Limits) -> ParsedJson {
     let mut parsed = parse_expression(source, limits);
     let root = parsed.document.node(parsed.document.root());
-    if !matches!(root.json, Json::Object(_) | Json::Array(_)) {
-        parsed.document = Document::new(source);
-        parsed.document.root = parsed.document.add(Json::Object(Run::default()), Span::default());
+    if !matches!(root.json, JsonContent::Object(_) | JsonContent::Array(_)) {
+        parsed.document = JsonDocument::new(source);
+        parsed.document.root = parsed.document.add(JsonContent::Object(Run::default()), Span::default());
         if !parsed.diagnostics.iter().any(|diagnostic| diagnostic.code.is_limit()) {
             let detail = "A JSON configuration must be an object or an array of objects.";
             parsed.diagnostics.push(unexpected(source, root.start(), "Root value must be object", detail));
@@ -48,17 +48,17 @@ pub fn parse_file(source: &Arc<Source>, limits: &Limits) -> Parsed {
 }
 
 /// Parses a file that is a single JSON value.
-pub fn parse_expression(source: &Arc<Source>, limits: &Limits) -> Parsed {
+pub fn parse_expression(source: &Arc<Source>, limits: &Limits) -> ParsedJson {
     let too_long = source.text().len() > limits.source_bytes;
     let tokens = if too_long { scan("") } else { scan(source.text()) };
-    let mut parser = Parser {
+    let mut parser = JsonParser {
         source,
         tokens,
         at: 0,
         open: Vec::new(),
         items: Vec::new(),
         properties: Vec::new(),
-        document: Document::new(source),
+        document: JsonDocument::new(source),
         diagnostics: Vec::new(),
         more: 0,
         limits,
@@ -66,11 +66,11 @@ pub fn parse_expression(source: &Arc<Source>, limits: &Limits) -> Parsed {
     parser.document.root = if too_long {
         let limit = Limit::SourceBytes.error(limits.source_bytes as u64);
         parser.diagnostics.push(limit.at_if_nowhere(source, Span::default()));
-        parser.document.add(Json::Invalid, Span::default())
+        parser.document.add(JsonContent::Invalid, Span::default())
     } else {
         parser.root()
     };
-    Parsed { document: parser.document, diagnostics: at_most(parser.diagnostics, limits.diagnostics, parser.more) }
+    ParsedJson { document: parser.document, diagnostics: at_most(parser.diagnostics, limits.diagnostics, parser.more) }
 }
 
 /// The part that an open array or object expects next.
@@ -89,15 +89,15 @@ struct Open {
     expects: Expects,
 }
 
-struct Parser<'s> {
+struct JsonParser<'s> {
     source: &'s Arc<Source>,
-    tokens: Vec<Token>,
+    tokens: Vec<JsonToken>,
     at: usize,
     open: Vec<Open>,
     /// The items and properties of open arrays and objects.
     items: Vec<JsonId>,
     properties: Vec<Property>,
-    document: Document,
+    document: JsonDocument,
     diagnostics: Vec<Box<Diagnostic>>,
     /// The number of errors beyond the limit.
     more: usize,
@@ -112,7 +112,7 @@ enum Next {
     Done(JsonId),
 }
 
-impl Parser<'_> {
+impl JsonParser<'_> {
     fn root(&mut self) -> JsonId {
         let root = self.value();
         if self.diagnostics.is_empty() && self.peek().kind != TokenKind::End {
@@ -146,7 +146,7 @@ impl Parser<'_> {
         }
     }
 
-    fn open(&mut self, token: Token) -> Next {
+    fn open(&mut self, token: JsonToken) -> Next {
         self.read();
         let (first, expects) = match token.kind {
             TokenKind::OpenBrace => (self.properties.len(), Expects::Name),
@@ -185,7 +185,7 @@ impl Parser<'_> {
     /// Takes a property name and the colon behind it.
     fn name(&mut self, key: JsonId) -> Result<Expects, Box<Diagnostic>> {
         let node = self.document.node(key);
-        let Json::String(name) = node.json else {
+        let JsonContent::String(name) = node.json else {
             let detail = "The name of a JSON property must be a string in quotes.";
             return Err(unexpected(self.source, node.start(), "Invalid object property name", detail));
         };
@@ -232,9 +232,9 @@ impl Parser<'_> {
     fn close(&mut self, open: Open) -> JsonId {
         let span = open.bracket.to(self.read().span);
         let json = if matches!(open.expects, Expects::Item) {
-            Json::Array(moved(&mut self.items, open.first, &mut self.document.items))
+            JsonContent::Array(moved(&mut self.items, open.first, &mut self.document.items))
         } else {
-            Json::Object(moved(&mut self.properties, open.first, &mut self.document.properties))
+            JsonContent::Object(moved(&mut self.properties, open.first, &mut self.document.properties))
         };
         self.document.add(json, span)
     }
@@ -245,12 +245,12 @@ impl Parser<'_> {
             Expects::Item => self.items.truncate(open.first),
             _ => self.properties.truncate(open.first),
         }
-        Next::Done(self.document.add(Json::Invalid, open.bracket))
+        Next::Done(self.document.add(JsonContent::Invalid, open.bracket))
     }
 
     /// Skips to the likely end of the array or object around `token`. It counts as the reference does: the first
     /// closing bracket ends it, or the match of a bracket opened before that.
-    fn recover(&mut self, mut token: Token, opening: TokenKind, closing: TokenKind) {
+    fn recover(&mut self, mut token: JsonToken, opening: TokenKind, closing: TokenKind) {
         let mut open = 1_usize;
         loop {
             if token.kind == opening {
@@ -272,14 +272,14 @@ impl Parser<'_> {
         self.at = self.tokens.len().saturating_sub(1);
         let limit = Limit::Nesting.error(self.limits.nesting as u64);
         self.diagnostics.push(limit.at_if_nowhere(self.source, span));
-        self.document.add(Json::Invalid, span)
+        self.document.add(JsonContent::Invalid, span)
     }
 
-    fn scalar(&mut self, token: Token) -> JsonId {
+    fn scalar(&mut self, token: JsonToken) -> JsonId {
         let text = self.source.slice(token.span);
         let read = match token.kind {
             TokenKind::Keyword => keyword(text).ok_or_else(|| errors::keyword(self.source, token.span)),
-            TokenKind::Number if is_number(text) => Ok(Json::Number(Str::of(token.span))),
+            TokenKind::Number if is_number(text) => Ok(JsonContent::Number(Str::of(token.span))),
             TokenKind::Number => {
                 let detail = "This is not a JSON number.";
                 Err(unexpected(self.source, token.span, "Invalid JSON number", detail))
@@ -287,32 +287,32 @@ impl Parser<'_> {
             TokenKind::String => self.string(token.span),
             _ => {
                 self.report(errors::not_a_value(self.source, token));
-                return self.document.add(Json::Invalid, token.span);
+                return self.document.add(JsonContent::Invalid, token.span);
             }
         };
         self.read();
         let json = read.unwrap_or_else(|error| {
             self.report(error);
-            Json::Invalid
+            JsonContent::Invalid
         });
         self.document.add(json, token.span)
     }
 
-    fn string(&mut self, span: Span) -> Result<Json, Box<Diagnostic>> {
+    fn string(&mut self, span: Span) -> Result<JsonContent, Box<Diagnostic>> {
         let text = decode(self.source.slice(span)).map_err(|behind| errors::string(self.source, span, behind))?;
         if text.len() + 2 == span.range().len() {
-            return Ok(Json::String(Str::of(Span::new(span.start + 1, span.end - 1))));
+            return Ok(JsonContent::String(Str::of(Span::new(span.start + 1, span.end - 1))));
         }
-        Ok(Json::String(self.document.pooled(&text)))
+        Ok(JsonContent::String(self.document.pooled(&text)))
     }
 
-    fn peek(&self) -> Token {
-        let end = Token { kind: TokenKind::End, span: Span::default() };
+    fn peek(&self) -> JsonToken {
+        let end = JsonToken { kind: TokenKind::End, span: Span::default() };
         self.tokens.get(self.at).copied().unwrap_or(end)
     }
 
     /// Takes the next token. The end token stays.
-    fn read(&mut self) -> Token {
+    fn read(&mut self) -> JsonToken {
         let token = self.peek();
         self.at += usize::from(token.kind != TokenKind::End);
         token
@@ -335,11 +335,11 @@ fn moved<T>(from: &mut Vec<T>, first: usize, to: &mut Vec<T>) -> Run {
     Run { start, end }
 }
 
-fn keyword(text: &str) -> Option<Json> {
+fn keyword(text: &str) -> Option<JsonContent> {
     Some(match text {
-        "null" => Json::Null,
-        "true" => Json::Bool(true),
-        "false" => Json::Bool(false),
+        "null" => JsonContent::Null,
+        "true" => JsonContent::Bool(true),
+        "false" => JsonContent::Bool(false),
         _ => return None,
     })
 }

@@ -15,7 +15,7 @@ include!("tokens.generated");
 
 /// A token and its span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Token {
+pub struct JsonToken {
     /// The kind.
     pub kind: TokenKind,
     /// The span.
@@ -30,18 +30,18 @@ pub struct Token {
 /// assert_eq!(kinds("[1, true]"), [OpenBracket, Number, Comma, Keyword, CloseBracket, End]);
 /// assert_eq!(kinds("[&1]"), [OpenBracket, Invalid, End]);
 /// ```
-pub fn scan(text: &str) -> Vec<Token> {
+pub fn scan(text: &str) -> Vec<JsonToken> {
     let mut tokens = Vec::new();
     let mut end = text.len();
     for (kind, at) in TokenKind::lexer(text).spanned() {
         let Ok(kind) = kind else {
             end = at.start + 1;
-            tokens.push(Token { kind: TokenKind::Invalid, span: Span::of(at.start..end) });
+            tokens.push(JsonToken { kind: TokenKind::Invalid, span: Span::of(at.start..end) });
             break;
         };
-        tokens.push(Token { kind, span: Span::of(at) });
+        tokens.push(JsonToken { kind, span: Span::of(at) });
     }
-    tokens.push(Token { kind: TokenKind::End, span: Span::of(end..end) });
+    tokens.push(JsonToken { kind: TokenKind::End, span: Span::of(end..end) });
     tokens
 }
 
@@ -124,7 +124,7 @@ mod tests {
 
     fn shown(text: &str) -> String {
         let tokens = scan(text);
-        let show = |token: &Token| format!("{:?} {}-{}", token.kind, token.span.start, token.span.end);
+        let show = |token: &JsonToken| format!("{:?} {}-{}", token.kind, token.span.start, token.span.end);
         tokens.iter().map(show).collect::<Vec<_>>().join(", ")
     }
 

@@ -1,7 +1,7 @@
 //! Expressions, which leave a value on the stack, and templates, as values and as the text of a file.
 
 use super::Lowering;
-use crate::syntax::{Entry, Expr, ExprId, ForId, Operator, Run, Step, StepKind, Str, UnaryOp};
+use crate::syntax::{AccessStep, Entry, Expr, ExprId, ForId, Operator, Run, StepKind, Str, UnaryOp};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::text::Span;
 use dropforge_machine::bytecode::{BinaryOp, EscapeMode, Op, Role};
@@ -273,7 +273,7 @@ impl<'t> Lowering<'t> {
     }
 
     /// Returns the segment of a step. The index of an index step is pushed.
-    fn segment(&mut self, step: &Step) -> SegmentSpec<'t> {
+    fn segment(&mut self, step: &AccessStep) -> SegmentSpec<'t> {
         match step.kind {
             StepKind::Attr(name) => return SegmentSpec::Attr(self.tree.str(name), step.span),
             StepKind::Key(key) => self.text(key),

@@ -10,7 +10,7 @@ mod loops;
 use std::borrow::Cow;
 
 use crate::Rules;
-use crate::json::{Document, Json, JsonId, Property, Templates};
+use crate::json::{JsonContent, JsonDocument, JsonId, Property, Templates};
 use crate::syntax::{Expr, ExprId, Operator, Run, Tree};
 use dropforge_base::diagnostics::{Diagnostic, Result, at_most};
 use dropforge_base::limits::Limits;
@@ -222,7 +222,7 @@ impl Lowering<'_> {
 /// # Errors
 /// A limit of the code.
 pub(crate) fn lower_json(
-    document: &Document,
+    document: &JsonDocument,
     templates: Option<&Templates>,
     roots: &[JsonId],
     registry: &Registry,
@@ -246,7 +246,7 @@ enum Work<'t> {
 /// The lowering of a value of a document.
 struct JsonLowering<'l, 't> {
     lowering: &'l mut Lowering<'t>,
-    document: &'t Document,
+    document: &'t JsonDocument,
     templates: Option<&'t Templates>,
 }
 
@@ -271,19 +271,19 @@ impl<'t> JsonLowering<'_, 't> {
     fn begin(&mut self, id: JsonId, pending: &mut Vec<Work<'t>>) -> Result<()> {
         let node = self.document.node(id);
         match node.json {
-            Json::Invalid => {
+            JsonContent::Invalid => {
                 self.lowering.at(node.span);
                 self.lowering.intrinsic("dynamic", 0, &[]);
             }
-            Json::Null => self.lowering.emitter.constant(Constant::Null),
-            Json::Bool(truth) => self.lowering.emitter.constant(Constant::Bool(truth)),
-            Json::Number(digits) => self.lowering.number(self.document.str(digits)),
-            Json::String(text) => self.string(self.document.str(text), node.span)?,
-            Json::Array(items) => {
+            JsonContent::Null => self.lowering.emitter.constant(Constant::Null),
+            JsonContent::Bool(truth) => self.lowering.emitter.constant(Constant::Bool(truth)),
+            JsonContent::Number(digits) => self.lowering.number(self.document.str(digits)),
+            JsonContent::String(text) => self.string(self.document.str(text), node.span)?,
+            JsonContent::Array(items) => {
                 pending.push(Work::End(id));
                 pending.extend(self.document.items(items).iter().rev().map(|&item| Work::Begin(item)));
             }
-            Json::Object(run) => {
+            JsonContent::Object(run) => {
                 let properties = self.document.properties(run);
                 if let Some(keys) = self.constant_keys(properties) {
                     pending.push(Work::Keyed(id, keys));
@@ -328,8 +328,8 @@ impl<'t> JsonLowering<'_, 't> {
         let node = self.document.node(id);
         self.lowering.at(node.span);
         match node.json {
-            Json::Array(items) => self.list(items, 1),
-            Json::Object(run) => {
+            JsonContent::Array(items) => self.list(items, 1),
+            JsonContent::Object(run) => {
                 self.list(run, 2);
                 let names = self.document.properties(run).iter().map(|property| property.name_span);
                 self.lowering.intrinsic("json object", 1, &names.collect::<Vec<_>>());

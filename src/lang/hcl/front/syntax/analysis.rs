@@ -1,11 +1,11 @@
 //! Static analysis of expressions: the variables that one refers to, and its form as a traversal, a keyword, a list, a
 //! map or a call.
 
-use super::{Call, Entry, Expr, ExprId, ForId, Node, Step, Str, Traversal, TraversalStep, Tree};
+use super::{AccessStep, Call, Entry, Expr, ExprId, ExprNode, ForId, Str, Traversal, TraversalStep, Tree};
 
 /// A step of a walk.
 enum Visit {
-    Node(ExprId),
+    ExprNode(ExprId),
     /// The names of a `for` are known from here on, …
     Enter(ForId),
     /// … up to here.
@@ -25,14 +25,14 @@ enum Visit {
 /// assert_eq!(texts, ["a.b", "c", "d"]);
 /// ```
 pub fn variables(tree: &Tree, root: ExprId) -> Vec<ExprId> {
-    let (mut found, mut scopes, mut left) = (Vec::new(), Vec::new(), vec![Visit::Node(root)]);
+    let (mut found, mut scopes, mut left) = (Vec::new(), Vec::new(), vec![Visit::ExprNode(root)]);
     while let Some(visit) = left.pop() {
         match visit {
             Visit::Leave => {
                 scopes.pop();
             }
             Visit::Enter(of) => scopes.push(of),
-            Visit::Node(id) => match tree.expr(id) {
+            Visit::ExprNode(id) => match tree.expr(id) {
                 Expr::Traversal { root, .. } => {
                     if !scopes.iter().any(|of| names(tree, *of, tree.str(root))) {
                         found.push(id);
@@ -41,7 +41,7 @@ pub fn variables(tree: &Tree, root: ExprId) -> Vec<ExprId> {
                 Expr::For(of) => visit_for(tree, of, &mut left),
                 expr => {
                     let begin = left.len();
-                    children(tree, expr, |child| left.push(Visit::Node(child)));
+                    children(tree, expr, |child| left.push(Visit::ExprNode(child)));
                     left.get_mut(begin..).unwrap_or(&mut []).reverse();
                 }
             },
@@ -61,9 +61,9 @@ fn names(tree: &Tree, of: ForId, name: &str) -> bool {
 fn visit_for(tree: &Tree, of: ForId, left: &mut Vec<Visit>) {
     let Some(node) = tree.for_expr(of) else { return };
     left.push(Visit::Leave);
-    left.extend([node.condition, Some(node.value), node.key].into_iter().flatten().map(Visit::Node));
+    left.extend([node.condition, Some(node.value), node.key].into_iter().flatten().map(Visit::ExprNode));
     left.push(Visit::Enter(of));
-    left.push(Visit::Node(node.collection));
+    left.push(Visit::ExprNode(node.collection));
 }
 
 /// Visits the expressions in an expression, in order, except those of a `for`.
@@ -98,19 +98,19 @@ pub fn children(tree: &Tree, expr: Expr, mut visit: impl FnMut(ExprId)) {
 }
 
 /// The expression of an object key, otherwise the expression itself.
-fn unwrapped(tree: &Tree, id: ExprId) -> Node {
+fn unwrapped(tree: &Tree, id: ExprId) -> ExprNode {
     match tree.node(id) {
-        Node { expr: Expr::Key { inner, .. }, .. } => tree.node(inner),
+        ExprNode { expr: Expr::Key { inner, .. }, .. } => tree.node(inner),
         node => node,
     }
 }
 
 /// The expression as a name with constant steps. Keywords are names, too, and an object key is its expression.
 pub(crate) fn absolute_traversal(tree: &Tree, id: ExprId) -> Option<Traversal> {
-    let Node { expr, span } = unwrapped(tree, id);
+    let ExprNode { expr, span } = unwrapped(tree, id);
     match expr {
         Expr::Traversal { root, root_span, steps } => {
-            let step = |step: &Step| TraversalStep { kind: Some(step.kind), span: step.span };
+            let step = |step: &AccessStep| TraversalStep { kind: Some(step.kind), span: step.span };
             Some(Traversal { root, root_span, steps: tree.steps(steps).iter().map(step).collect() })
         }
         Expr::Null | Expr::Bool(_) => Some(Traversal { root: Str::of(span), root_span: span, steps: Vec::new() }),

@@ -14,6 +14,6 @@ pub use lexer::{is_identifier, lex_config, scan_string_literal};
 pub use parser::{Parsed, parse_config, parse_expression, parse_template};
 pub use token::{Token, TokenKind};
 pub use tree::{
-    Attribute, Block, Body, BodyId, Call, Entry, Expr, ExprId, For, ForId, Label, Node, Operator, Run, Step, StepKind,
-    Str, Traversal, TraversalStep, Tree, UnaryOp,
+    AccessStep, AttributeNode, BlockNode, BodyId, BodyNode, Call, Entry, Expr, ExprId, ExprNode, For, ForId, LabelNode,
+    Operator, Run, StepKind, Str, Traversal, TraversalStep, Tree, UnaryOp,
 };

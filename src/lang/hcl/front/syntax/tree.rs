@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use dropforge_base::text::{Source, Span};
 
-/// Names a [`Node`] of a [`Tree`].
+/// Names a [`ExprNode`] of a [`Tree`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ExprId(pub u32);
 
-/// Names a [`Body`] of a [`Tree`].
+/// Names a [`BodyNode`] of a [`Tree`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BodyId(pub u32);
 
@@ -85,7 +85,7 @@ pub enum Operator {
 
 /// A step of a traversal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct AccessStep {
     /// The kind.
     pub kind: StepKind,
     /// `.name` with its dot, `[key]` with its brackets, `.0` with its dot.
@@ -277,7 +277,7 @@ pub struct ForId(pub u32);
 
 /// An expression and its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Node {
+pub struct ExprNode {
     /// The expression.
     pub expr: Expr,
     /// Its place, as the reference's `Range()` has it.
@@ -286,7 +286,7 @@ pub struct Node {
 
 /// An attribute of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Attribute {
+pub struct AttributeNode {
     /// Its name.
     pub name: Str,
     /// The place of the name.
@@ -301,7 +301,7 @@ pub struct Attribute {
 
 /// A label of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Label {
+pub struct LabelNode {
     /// The label, decoded.
     pub text: Str,
     /// The place, with its quotes.
@@ -310,13 +310,13 @@ pub struct Label {
 
 /// A block of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
+pub struct BlockNode {
     /// Its type.
     pub name: Str,
     /// The place of the type.
     pub name_span: Span,
     /// Its labels.
-    pub labels: Vec<Label>,
+    pub labels: Vec<LabelNode>,
     /// Its body.
     pub body: BodyId,
     /// `{`
@@ -327,11 +327,11 @@ pub struct Block {
 
 /// The body of a block or a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Body {
+pub struct BodyNode {
     /// Its attributes, each name once, in the order of the source.
-    pub attributes: Vec<Attribute>,
+    pub attributes: Vec<AttributeNode>,
     /// Its blocks, in the order of the source.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<BlockNode>,
     /// Its place: for a block from `{` to `}`, for a file the whole of it.
     pub span: Span,
     /// The place to report a missing item: the closing brace, or the end of the file.
@@ -343,12 +343,12 @@ pub struct Body {
 pub struct Tree {
     source: Arc<Source>,
     pool: String,
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<ExprNode>,
     pub(super) ids: Vec<ExprId>,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<AccessStep>,
     pub(super) entries: Vec<Entry>,
     pub(super) fors: Vec<For>,
-    pub(super) bodies: Vec<Body>,
+    pub(super) bodies: Vec<BodyNode>,
     /// The invalid expressions whose evaluation reports their errors again, in the order of their ids.
     broken: Vec<Broken>,
 }
@@ -399,8 +399,8 @@ impl Tree {
     }
 
     /// A node.
-    pub fn node(&self, id: ExprId) -> Node {
-        self.nodes.get(id.0 as usize).copied().unwrap_or(Node { expr: Expr::Invalid, span: Span::default() })
+    pub fn node(&self, id: ExprId) -> ExprNode {
+        self.nodes.get(id.0 as usize).copied().unwrap_or(ExprNode { expr: Expr::Invalid, span: Span::default() })
     }
 
     /// Has the evaluation of an invalid expression, the last one in the tree, report its error again.
@@ -434,7 +434,7 @@ impl Tree {
     }
 
     /// The steps of a traversal.
-    pub fn steps(&self, run: Run) -> &[Step] {
+    pub fn steps(&self, run: Run) -> &[AccessStep] {
         self.steps.get(run.range()).unwrap_or(&[])
     }
 
@@ -449,7 +449,7 @@ impl Tree {
     }
 
     /// A body.
-    pub fn body(&self, id: BodyId) -> Option<&Body> {
+    pub fn body(&self, id: BodyId) -> Option<&BodyNode> {
         self.bodies.get(id.0 as usize)
     }
 }

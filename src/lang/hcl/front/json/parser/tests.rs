@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn parse(text: &str) -> Parsed {
+fn parse(text: &str) -> ParsedJson {
     parse_expression(&Source::new("t.json", text), &Limits::default())
 }
 
@@ -15,19 +15,19 @@ fn shown(text: &str) -> String {
     format!("{} {}", value(&parsed.document, parsed.document.root()), errors.join("; "))
 }
 
-fn value(document: &Document, id: JsonId) -> String {
+fn value(document: &JsonDocument, id: JsonId) -> String {
     let list = |items: Vec<String>| items.join(",");
     let node = document.node(id);
     let json = match node.json {
-        Json::Invalid => "!".into(),
-        Json::Null => "null".into(),
-        Json::Bool(truth) => truth.to_string(),
-        Json::Number(digits) => document.str(digits).into(),
-        Json::String(text) => format!("{:?}", document.str(text)),
-        Json::Array(items) => {
+        JsonContent::Invalid => "!".into(),
+        JsonContent::Null => "null".into(),
+        JsonContent::Bool(truth) => truth.to_string(),
+        JsonContent::Number(digits) => document.str(digits).into(),
+        JsonContent::String(text) => format!("{:?}", document.str(text)),
+        JsonContent::Array(items) => {
             format!("[{}]", list(document.items(items).iter().map(|&id| value(document, id)).collect()))
         }
-        Json::Object(properties) => {
+        JsonContent::Object(properties) => {
             let show = |of: &Property| format!("{}={}", document.str(of.name), value(document, of.value));
             format!("{{{}}}", list(document.properties(properties).iter().map(show).collect()))
         }
@@ -91,7 +91,7 @@ fn the_root_of_a_file_is_an_object_or_an_array() {
         let parsed = parse_file(&Source::new("t.json", text), &limits);
         assert_eq!(parsed.diagnostics.len(), wanted, "{text}");
         let root = parsed.document.node(parsed.document.root());
-        assert!(matches!(root.json, Json::Object(_) | Json::Array(_)), "{text}");
+        assert!(matches!(root.json, JsonContent::Object(_) | JsonContent::Array(_)), "{text}");
     }
 }
 
@@ -137,7 +137,7 @@ fn many_errors_are_cut_and_a_long_string_is_one_token() {
     );
     let text = format!("\"{}\"", "aé\\n".repeat(500_000));
     let parsed = parse(&text);
-    let Json::String(found) = parsed.document.node(parsed.document.root()).json else { panic!() };
+    let JsonContent::String(found) = parsed.document.node(parsed.document.root()).json else { panic!() };
     assert_eq!(parsed.document.str(found).len(), 2_000_000);
 }
 

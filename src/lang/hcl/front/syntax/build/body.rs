@@ -1,7 +1,7 @@
 //! Items of bodies (attributes, and blocks from their header to their closing brace) and the steps after an operand.
 
 use super::Build;
-use crate::syntax::{Attribute, Block, Body, BodyId, Expr, ExprId, Label, Run, Step, StepKind};
+use crate::syntax::{AccessStep, AttributeNode, BlockNode, BodyId, BodyNode, Expr, ExprId, LabelNode, Run, StepKind};
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::text::Span;
 use hashbrown::hash_map::{Entry, HashMap};
@@ -35,7 +35,7 @@ pub struct Argument {
 pub(in crate::front::syntax) struct OpenBody<'a> {
     id: BodyId,
     /// The block without its end; the body of a file has none.
-    block: Option<Block>,
+    block: Option<BlockNode>,
     /// The places of its attributes' names.
     names: HashMap<&'a str, Span>,
 }
@@ -49,7 +49,7 @@ impl<'a> Build<'a> {
     }
 
     /// Opens a body of a file or of `block`.
-    fn open_body(&mut self, block: Option<Block>) {
+    fn open_body(&mut self, block: Option<BlockNode>) {
         let id = block.as_ref().map_or_else(|| self.new_body(), |block| block.body);
         self.bodies.push(OpenBody { id, block, names: HashMap::new() });
     }
@@ -57,11 +57,11 @@ impl<'a> Build<'a> {
     /// An empty body.
     fn new_body(&mut self) -> BodyId {
         let id = BodyId(Span::of(0..self.tree.bodies.len()).end);
-        self.tree.bodies.push(Body::default());
+        self.tree.bodies.push(BodyNode::default());
         id
     }
 
-    fn body(&mut self, id: BodyId) -> Option<&mut Body> {
+    fn body(&mut self, id: BodyId) -> Option<&mut BodyNode> {
         self.tree.bodies.get_mut(id.0 as usize)
     }
 
@@ -85,8 +85,8 @@ impl<'a> Build<'a> {
         }
     }
 
-    fn attribute_of(&self, Argument { name, equals, value, end }: Argument) -> Attribute {
-        Attribute {
+    fn attribute_of(&self, Argument { name, equals, value, end }: Argument) -> AttributeNode {
+        AttributeNode {
             name: self.str(name),
             name_span: self.place(name),
             equals: self.place(equals),
@@ -112,18 +112,18 @@ impl<'a> Build<'a> {
 
     /// A label without quotes.
     pub fn plain_label(&mut self, name: Span) {
-        let label = Label { text: self.str(name), span: self.place(name) };
+        let label = LabelNode { text: self.str(name), span: self.place(name) };
         self.pending.labels.push(label);
     }
 
     /// A label in quotes, whose text is on the stack of parts from `list` on.
     pub fn quoted_label(&mut self, list: usize, span: Span) {
         let text = self.literal_text(list, Span::new(span.start + 1, span.start + 1));
-        self.pending.labels.push(Label { text, span: self.place(span) });
+        self.pending.labels.push(LabelNode { text, span: self.place(span) });
     }
 
-    fn block_of(&mut self, header: Header, close: Span) -> Block {
-        Block {
+    fn block_of(&mut self, header: Header, close: Span) -> BlockNode {
+        BlockNode {
             name: self.str(header.name),
             name_span: self.place(header.name),
             labels: self.pending.labels.drain(header.labels.min(self.pending.labels.len())..).collect(),
@@ -183,7 +183,7 @@ impl<'a> Build<'a> {
     }
 
     /// Adds a block to the innermost body. Its own body stands at `span` and ends at `end`.
-    fn finish_block(&mut self, block: Block, span: Span, end: Span) {
+    fn finish_block(&mut self, block: BlockNode, span: Span, end: Span) {
         if let Some(body) = self.body(block.body) {
             (body.span, body.end) = (span, end);
         }
@@ -277,7 +277,7 @@ impl Build<'_> {
 
     fn step(&mut self, chain: Chain, kind: StepKind, span: Span) -> Chain {
         let span = self.place(span);
-        self.tree.steps.push(Step { kind, span });
+        self.tree.steps.push(AccessStep { kind, span });
         let end = Span::of(0..self.tree.steps.len()).end;
         if let Some(node) = self.tree.nodes.get_mut(chain.expr.0 as usize)
             && let Expr::Traversal { steps, .. } | Expr::Relative { steps, .. } = &mut node.expr

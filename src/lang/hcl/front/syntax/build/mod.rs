@@ -6,8 +6,8 @@ mod template;
 
 use super::parser::Reports;
 use super::{
-    Call, Entry, Expr, ExprId, For, ForId, Label, Node, Operator, Run, StepKind, Str, Token, Traversal, TraversalStep,
-    Tree, UnaryOp,
+    Call, Entry, Expr, ExprId, ExprNode, For, ForId, LabelNode, Operator, Run, StepKind, Str, Token, Traversal,
+    TraversalStep, Tree, UnaryOp,
 };
 use body::OpenBody;
 use dropforge_base::text::Span;
@@ -70,7 +70,7 @@ pub struct Origin {
 #[derive(Debug, Default)]
 pub struct Pending {
     /// The labels of the block header that is being read.
-    pub labels: Vec<Label>,
+    pub labels: Vec<LabelNode>,
     /// The elements of tuples and arguments of calls.
     pub list: Vec<ExprId>,
     /// The entries of object constructors.
@@ -143,7 +143,7 @@ impl<'a> Build<'a> {
     /// A node whose `span` is already one of the source.
     fn node(&mut self, expr: Expr, span: Span) -> ExprId {
         let id = ExprId(Span::of(0..self.tree.nodes.len()).end);
-        self.tree.nodes.push(Node { expr, span });
+        self.tree.nodes.push(ExprNode { expr, span });
         id
     }
 

@@ -7,7 +7,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{Build, ForNames};
-use crate::syntax::lexer::{Piece, Wrong, escape_of};
+use crate::syntax::lexer::{LiteralPiece, Wrong, escape_of};
 use crate::syntax::{Expr, ExprId, For, Str, scan_string_literal};
 use dropforge_base::text::Span;
 
@@ -350,10 +350,10 @@ fn decode(raw: &str, quoted: bool) -> Cow<'_, str> {
     for span in scan_string_literal(raw, quoted) {
         let piece = raw.get(span.range()).unwrap_or("");
         match escape_of(piece, quoted) {
-            Piece::Char(c) => text.push(c),
-            Piece::Template(c) => text.extend([c, '{']),
-            Piece::Wrong(Wrong::Unknown) => text.push_str(piece.get(1..).unwrap_or("")),
-            Piece::Plain | Piece::Wrong(_) => text.push_str(piece),
+            LiteralPiece::Char(c) => text.push(c),
+            LiteralPiece::Template(c) => text.extend([c, '{']),
+            LiteralPiece::Wrong(Wrong::Unknown) => text.push_str(piece.get(1..).unwrap_or("")),
+            LiteralPiece::Plain | LiteralPiece::Wrong(_) => text.push_str(piece),
         }
     }
     // An escape that means something is longer than its meaning.

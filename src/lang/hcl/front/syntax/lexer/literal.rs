@@ -28,7 +28,7 @@ pub fn scan_string_literal(text: &str, quoted: bool) -> impl Iterator<Item = Spa
 
 /// The meaning of a piece of literal text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::front::syntax) enum Piece {
+pub(in crate::front::syntax) enum LiteralPiece {
     /// Itself.
     Plain,
     /// A character.
@@ -55,25 +55,25 @@ pub(in crate::front::syntax) enum Wrong {
 }
 
 /// The meaning of a piece of literal text from the lexer.
-pub(in crate::front::syntax) fn escape_of(text: &str, quoted: bool) -> Piece {
+pub(in crate::front::syntax) fn escape_of(text: &str, quoted: bool) -> LiteralPiece {
     match text.as_bytes() {
-        b"$${" => Piece::Template('$'),
-        b"%%{" => Piece::Template('%'),
+        b"$${" => LiteralPiece::Template('$'),
+        b"%%{" => LiteralPiece::Template('%'),
         [b'\\', escape @ ..] if quoted => match escape {
-            [] => Piece::Wrong(Wrong::Cut),
-            b"n" => Piece::Char('\n'),
-            b"r" => Piece::Char('\r'),
-            b"t" => Piece::Char('\t'),
-            b"\"" => Piece::Char('"'),
-            b"\\" => Piece::Char('\\'),
-            [b'u', ..] if text.len() != 6 => Piece::Wrong(Wrong::Short),
-            [b'U', ..] if text.len() != 10 => Piece::Wrong(Wrong::Long),
+            [] => LiteralPiece::Wrong(Wrong::Cut),
+            b"n" => LiteralPiece::Char('\n'),
+            b"r" => LiteralPiece::Char('\r'),
+            b"t" => LiteralPiece::Char('\t'),
+            b"\"" => LiteralPiece::Char('"'),
+            b"\\" => LiteralPiece::Char('\\'),
+            [b'u', ..] if text.len() != 6 => LiteralPiece::Wrong(Wrong::Short),
+            [b'U', ..] if text.len() != 10 => LiteralPiece::Wrong(Wrong::Long),
             [b'u' | b'U', ..] => {
                 let code = text.get(2..).and_then(|digits| u32::from_str_radix(digits, 16).ok());
-                code.and_then(char::from_u32).map_or(Piece::Wrong(Wrong::NoCharacter), Piece::Char)
+                code.and_then(char::from_u32).map_or(LiteralPiece::Wrong(Wrong::NoCharacter), LiteralPiece::Char)
             }
-            _ => Piece::Wrong(Wrong::Unknown),
+            _ => LiteralPiece::Wrong(Wrong::Unknown),
         },
-        _ => Piece::Plain,
+        _ => LiteralPiece::Plain,
     }
 }

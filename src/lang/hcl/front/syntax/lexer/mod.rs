@@ -22,7 +22,7 @@ use logos::Logos;
 use patterns::{Comments, Literal, Quoted, Sequence, first_identifier};
 
 pub use literal::scan_string_literal;
-pub(in crate::front::syntax) use literal::{Piece, Wrong, escape_of};
+pub(in crate::front::syntax) use literal::{LiteralPiece, Wrong, escape_of};
 
 /// The byte order mark that a file may begin with.
 const BOM: &[u8] = b"\xEF\xBB\xBF";

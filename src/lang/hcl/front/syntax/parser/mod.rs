@@ -111,7 +111,7 @@ fn parse_at(tree: &mut Tree, text: &str, start: u32, limits: &Limits, kind: Symb
     Text { source: &source, text, origin: Origin { start, pool }, kind, limits }.parse(tree, expression)
 }
 
-fn parse<R>(source: &Arc<Source>, limits: &Limits, kind: Symbol, root: impl Root<R>) -> Parsed<R> {
+fn parse<R>(source: &Arc<Source>, limits: &Limits, kind: Symbol, root: impl TakeRoot<R>) -> Parsed<R> {
     let mut tree = Tree::new(source);
     let text = Text { source, text: source.text(), origin: Origin::default(), kind, limits };
     let (root, diagnostics) = text.parse(&mut tree, root);
@@ -119,9 +119,9 @@ fn parse<R>(source: &Arc<Source>, limits: &Limits, kind: Symbol, root: impl Root
 }
 
 /// Takes the result out of what the actions built; the grammar itself returns the root of an expression.
-trait Root<R>: FnOnce(&mut Build<'_>, Option<ExprId>) -> R {}
+trait TakeRoot<R>: FnOnce(&mut Build<'_>, Option<ExprId>) -> R {}
 
-impl<R, F: FnOnce(&mut Build<'_>, Option<ExprId>) -> R> Root<R> for F {}
+impl<R, F: FnOnce(&mut Build<'_>, Option<ExprId>) -> R> TakeRoot<R> for F {}
 
 fn expression(build: &mut Build<'_>, root: Option<ExprId>) -> ExprId {
     root.unwrap_or_else(|| build.invalid(build.file))
@@ -159,7 +159,7 @@ impl Text<'_> {
     }
 
     /// Runs the grammar, again after each error.
-    fn parse<R>(&self, tree: &mut Tree, root: impl Root<R>) -> (R, Vec<Box<Diagnostic>>) {
+    fn parse<R>(&self, tree: &mut Tree, root: impl TakeRoot<R>) -> (R, Vec<Box<Diagnostic>>) {
         let (tokens, found) = self.tokens();
         let reports = Reports::new(self.source, self.origin.start, found, self.limits.diagnostics);
         let mut build = Build::new(tree, self.text, self.origin, &reports, &tokens);

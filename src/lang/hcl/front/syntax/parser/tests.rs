@@ -1,7 +1,7 @@
 //! Trees as text, broken sources, and hostile ones.
 
 use super::*;
-use crate::syntax::{Expr, ExprId, Run, Step, StepKind, Tree, lexer};
+use crate::syntax::{AccessStep, Expr, ExprId, Run, StepKind, Tree, lexer};
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
@@ -56,7 +56,7 @@ fn dump(tree: &Tree, id: ExprId) -> String {
     }
 }
 
-fn show_step(tree: &Tree, step: &Step) -> String {
+fn show_step(tree: &Tree, step: &AccessStep) -> String {
     match step.kind {
         StepKind::Attr(name) => format!(".{}", tree.str(name)),
         StepKind::Key(key) => format!("[{:?}]", tree.str(key)),

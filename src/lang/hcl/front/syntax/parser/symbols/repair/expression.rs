@@ -3,7 +3,7 @@
 use super::Wording;
 use super::body::expectation;
 use crate::syntax::build::is_number;
-use crate::syntax::lexer::{Piece, Wrong, escape_of};
+use crate::syntax::lexer::{LiteralPiece, Wrong, escape_of};
 use crate::syntax::parser::symbols::tokens::{ForPart, Inside};
 use crate::syntax::parser::symbols::{Directive, Symbol, Symbols, repair};
 use crate::syntax::{Token, TokenKind, scan_string_literal};
@@ -158,7 +158,7 @@ impl Symbols<'_> {
         }
         for at in scan_string_literal(text, true) {
             let written = text.get(at.range()).unwrap_or("");
-            let Piece::Wrong(what) = escape_of(written, true) else { continue };
+            let LiteralPiece::Wrong(what) = escape_of(written, true) else { continue };
             let detail = match what {
                 Wrong::Cut => "Expected a character after the backslash.".to_owned(),
                 Wrong::Short => "Expected four hexadecimal digits after `\\u`.".to_owned(),
