@@ -2,7 +2,7 @@
 
 use dropforge::diagnostics::Diagnostic;
 use dropforge::dialect::hcl::body::{
-    Body, BodySchema, Content, Context, File, Location, Reference, Step, expand, user_functions,
+    Body, BodySchema, Content, Context, File, Location, Reference, ReferenceStep, expand, user_functions,
 };
 use dropforge::dialect::hcl::decode::{Collection, Keyed, Spec, SpecFile};
 use dropforge::dialect::hcl::values::json::Json;
@@ -241,13 +241,13 @@ fn traversals<'r>(what: &str, wanted: &Json<'_>, got: &[Reference<'r>], context:
         for (wanted, (step, place)) in wanted.iter().zip(steps) {
             equal(what, &numbers(wanted.get("range")), &at(place))?;
             match step {
-                Step::Root(name) => equal(what, &text(wanted, "root")?, &name)?,
-                Step::Attr(name) => equal(what, &text(wanted, "attr")?, &name)?,
-                Step::Index(key) => {
+                ReferenceStep::Root(name) => equal(what, &text(wanted, "root")?, &name)?,
+                ReferenceStep::Attr(name) => equal(what, &text(wanted, "attr")?, &name)?,
+                ReferenceStep::Index(key) => {
                     let arena = context.arena();
                     same(arena, value(arena, wanted.get("index").ok_or("no index")?)?, key)?;
                 }
-                Step::Splat => return Err("a splat".into()),
+                ReferenceStep::Splat => return Err("a splat".into()),
             }
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dropforge::diagnostics::Diagnostic;
 use dropforge::dialect::hcl::body::{
-    Attributes, Block, BodySchema, Content, Context, DiagnosticList, Expression, File,
+    Attributes, Block, BodyExpression, BodySchema, Content, Context, DiagnosticList, File,
 };
 use dropforge::dialect::hcl::json::scan::{TokenKind, scan};
 use dropforge::dialect::hcl::json::{self, JsonDocument, JsonId, keyword_suggestion};
@@ -207,7 +207,12 @@ fn same_attributes(wanted: &Json<'_>, got: &Attributes<'_>) -> Check {
 }
 
 /// Compares the value of an expression, and its diagnostics together with earlier ones.
-fn same_value<'r>(row: &Row<'_>, expr: &Expression<'r>, context: &Context<'r>, mut faults: DiagnosticList) -> Check {
+fn same_value<'r>(
+    row: &Row<'_>,
+    expr: &BodyExpression<'r>,
+    context: &Context<'r>,
+    mut faults: DiagnosticList,
+) -> Check {
     let value = expr.evaluate(context, &mut faults);
     want(context.arena(), row, "want", Some(value))?;
     diagnostics(row, boxed(&faults))

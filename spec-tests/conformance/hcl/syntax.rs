@@ -8,7 +8,7 @@ use dropforge::dialect::hcl::name_suggestion;
 use dropforge::dialect::hcl::syntax::parser::{
     Parsed, parse_config, parse_expression, parse_template, parse_traversal,
 };
-use dropforge::dialect::hcl::syntax::tree::{Block, Body, BodyId, StepKind, TraversalStep, Tree};
+use dropforge::dialect::hcl::syntax::tree::{BlockNode, BodyId, BodyNode, StepKind, TraversalStep, Tree};
 use dropforge::dialect::hcl::values::json::Json;
 use dropforge::limits::Limits;
 use dropforge::text::{Source, Span};
@@ -124,7 +124,7 @@ fn same_body(parsed: &Parsed<BodyId>, id: BodyId, wanted: &Json<'_>) -> Check {
     Ok(())
 }
 
-fn attributes(tree: &Tree, body: &Body, wanted: &Json<'_>) -> Check {
+fn attributes(tree: &Tree, body: &BodyNode, wanted: &Json<'_>) -> Check {
     let Some(Json::Object(attributes)) = wanted.get("attributes") else { return Err("no attributes".into()) };
     if attributes.len() != body.attributes.len() {
         return Err(format!("want {} attributes, got {}", attributes.len(), body.attributes.len()));
@@ -140,7 +140,7 @@ fn attributes(tree: &Tree, body: &Body, wanted: &Json<'_>) -> Check {
     Ok(())
 }
 
-fn same_block(tree: &Tree, block: &Block, wanted: &Json<'_>) -> Check {
+fn same_block(tree: &Tree, block: &BlockNode, wanted: &Json<'_>) -> Check {
     place(tree, wanted, "range", block.name_span.to(block.close))?;
     place(tree, wanted, "type_range", block.name_span)?;
     place(tree, wanted, "open_brace", block.open)?;
