@@ -333,8 +333,9 @@ fn renders(program: &Program) -> [Result<String, String>; 2] {
             (Dialect::Tower, true) => run_checked::<tower::Rules>(&mut session, what, &mut out),
             (Dialect::Hcl, false) => run::<hcl::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
             (Dialect::Hcl, true) => run_checked::<hcl::Rules>(&mut session, what, &mut out),
-            (Dialect::Cel | Dialect::CelYaml, false) => answer::<cel::Rules, _>(&mut session, what, None, &mut NoHooks)
-                .and_then(|answer| written(answer, &mut out)),
+            (Dialect::Cel | Dialect::CelYaml, false) => {
+                answer(&cel::Rules, &mut session, what, None, &mut NoHooks).and_then(|answer| written(answer, &mut out))
+            }
             (Dialect::Cel | Dialect::CelYaml, true) => {
                 answer_checked::<cel::Rules>(&mut session, what).and_then(|answer| written(answer, &mut out))
             }

@@ -50,7 +50,7 @@ pub use dropforge_value as value;
 #[doc(hidden)]
 pub use dropforge_base::stdlib;
 #[doc(hidden)]
-pub use dropforge_machine::{bytecode, compiler, vm};
+pub use dropforge_machine::{bytecode, compiler, language, vm};
 #[doc(hidden)]
 pub use dropforge_schema as schema;
 

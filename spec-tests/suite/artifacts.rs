@@ -74,7 +74,7 @@ fn rendered(program: &Program, context: &Value) -> std::result::Result<String, S
         Dialect::Tera => run::<tera::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
         Dialect::Tower => run::<tower::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
         Dialect::Hcl => run::<hcl::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
-        Dialect::Cel | Dialect::CelYaml => answer::<cel::Rules, _>(&mut session, what, None, &mut NoHooks)
+        Dialect::Cel | Dialect::CelYaml => answer(&cel::Rules, &mut session, what, None, &mut NoHooks)
             .and_then(|documents| write_documents([documents], OutputFormat::Ndjson, usize::MAX, &mut out)),
         Dialect::Helm => {
             let result = run::<helm::Rules, _>(&mut session, what, &mut out, &mut NoHooks);

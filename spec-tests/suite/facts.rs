@@ -3,12 +3,14 @@
 
 use dropforge::bytecode::{Control, ISA, Jumps, Op, OpInfo, Operand, Place, Pops, Program, Provenance};
 use dropforge::diagnostics::{Diagnostic, Result};
-use dropforge::dialect::{helm, tera};
-use dropforge::engine::{Dialect, Engine};
+use dropforge::dialect::helm::Helm;
+use dropforge::dialect::tera::Tera;
+use dropforge::engine::Engine;
 use dropforge::function::{Capabilities, Linked};
+use dropforge::language::Language;
 use dropforge::limits::Limits;
 use dropforge::value::{Arena, Inputs, Type, Value};
-use dropforge::vm::{self, Moment, Observer, Probing, Semantics, Session};
+use dropforge::vm::{self, Moment, Observer, Session};
 use serde_json::Value as Json;
 
 use crate::{cases, coverage::run_case_files};
@@ -271,7 +273,9 @@ fn opened<'v>(arena: &'v Arena, json: &Json, open: &mut Option<usize>) -> Value<
     }
 }
 
-fn run<S: Semantics + Default>(
+fn run(
+    language: &dyn Language,
+    probes: bool,
     program: &Program,
     linked: &Linked,
     context: &Json,
@@ -281,26 +285,26 @@ fn run<S: Semantics + Default>(
     let inputs = Inputs::new(opened(&arena, context, open));
     let run = vm::Run { program, linked, inputs, limits: &limits, capabilities: Capabilities::NONE, budgets: None };
     let mut session = Session::new();
-    vm::ended::<S, _>(&mut session, run, &mut text, |_, _| ())?;
+    language.machine().end(&mut session, run, probes, &mut text, &mut |_, _| ())?;
     Ok(text)
 }
 
 /// Probes the cases of a folder with each of their inputs unknown. Returns the number of probes that did not depend on it.
-fn probe<S: Semantics + Default>(dialect: Dialect, folder: &str) -> usize {
-    let (engine, mut followed) = (Engine::new(), 0);
+fn probe(language: &dyn Language, folder: &str) -> usize {
+    let (engine, dialect, mut followed) = (Engine::new(), language.dialect(), 0);
     for case in cases::read_folder(folder).iter().flat_map(|(_, cases)| cases) {
         let Ok(template) = cases::compile(dialect, case) else { continue };
         let Ok(linked) = engine.registry(dialect).link(template.program().imports()) else { continue };
         let context = cases::context(case);
         for nth in 0.. {
             let mut open = Some(nth);
-            let probed = run::<Probing<S>>(template.program(), &linked, &context, &mut open);
+            let probed = run(language, true, template.program(), &linked, &context, &mut open);
             if open.is_some() {
                 break;
             }
             let Ok(probed) = probed else { continue };
             followed += 1;
-            let found = run::<S>(template.program(), &linked, &context, &mut None);
+            let found = run(language, false, template.program(), &linked, &context, &mut None);
             assert_eq!(
                 found.as_ref().ok(),
                 Some(&probed),
@@ -315,6 +319,6 @@ fn probe<S: Semantics + Default>(dialect: Dialect, folder: &str) -> usize {
 #[test]
 fn a_probe_that_succeeds_gives_what_every_run_gives() {
     // Most templates use all of their inputs.
-    let followed = [probe::<helm::Rules>(Dialect::Helm, "helm"), probe::<tera::Rules>(Dialect::Tera, "tera")];
+    let followed = [probe(&Helm, "helm"), probe(&Tera, "tera")];
     assert!(followed.iter().all(|followed| *followed > 0), "no probes: {followed:?}");
 }

@@ -10,9 +10,9 @@ use dropforge_value::{OutputFormat, Value};
 
 use crate::bytecode::{Dialect, Program};
 use crate::compiler::{Compilation, Mark, Unit};
-use crate::function::Registry;
+use crate::function::{Cx, Registry};
 use crate::specialise::{Known, specialise};
-use crate::vm::{NoHooks, Observer, Run, Semantics, Session, answer};
+use crate::vm::{NoHooks, Observer, Probing, Run, Semantics, Session, answer, ended};
 
 /// A language: its functions, its front end, and the machine that runs its programs.
 pub trait Language: Sync {
@@ -116,6 +116,20 @@ pub trait Machine: Sync {
         observer: Option<&mut dyn Observer>,
     ) -> Result<Value<'s>>;
 
+    /// Runs a program and calls `end` with its result. Text is appended to `out`. If the run is a probe, it fails as soon as
+    /// something depends on a value that is not known.
+    ///
+    /// # Errors
+    /// The errors of the run; `internal` of a probe.
+    fn end<'s>(
+        &self,
+        session: &'s mut Session,
+        run: Run<'s>,
+        probes: bool,
+        out: &mut String,
+        end: &mut dyn FnMut(&Cx<'s>, Value<'s>),
+    ) -> Result<()>;
+
     /// Returns the program of `run` specialised to `known`, or `None` if it cannot be.
     fn specialise(&self, run: Run<'_>, known: &Known<'_>) -> Option<Program>;
 }
@@ -138,14 +152,50 @@ impl<S: Semantics + Default> Machine for MachineOf<S> {
         observer: Option<&mut dyn Observer>,
     ) -> Result<Value<'s>> {
         match observer {
-            None => answer::<S, NoHooks>(session, run, out, &mut NoHooks),
-            Some(mut observer) => answer::<S, &mut dyn Observer>(session, run, out, &mut observer),
+            None => answer(&S::default(), session, run, out, &mut NoHooks),
+            Some(observer) => observed(&S::default(), session, run, out, observer),
+        }
+    }
+
+    fn end<'s>(
+        &self,
+        session: &'s mut Session,
+        run: Run<'s>,
+        probes: bool,
+        out: &mut String,
+        end: &mut dyn FnMut(&Cx<'s>, Value<'s>),
+    ) -> Result<()> {
+        match probes {
+            true => probed(&S::default(), session, run, out, end),
+            false => ended(&S::default(), session, run, out, end),
         }
     }
 
     fn specialise(&self, run: Run<'_>, known: &Known<'_>) -> Option<Program> {
         specialise(&S::default(), run.program, run.linked, known, run.limits)
     }
+}
+
+/// Runs an observed program. One copy of the machine's loop serves all languages.
+fn observed<'s>(
+    rules: &dyn Semantics,
+    session: &'s mut Session,
+    run: Run<'s>,
+    out: Option<&mut String>,
+    mut observer: &mut dyn Observer,
+) -> Result<Value<'s>> {
+    answer(rules, session, run, out, &mut observer)
+}
+
+/// Runs a probe. One copy of the machine's loop serves all languages.
+fn probed<'s>(
+    rules: &dyn Semantics,
+    session: &'s mut Session,
+    run: Run<'s>,
+    out: &mut String,
+    end: &mut dyn FnMut(&Cx<'s>, Value<'s>),
+) -> Result<()> {
+    ended(&Probing(rules), session, run, out, end)
 }
 
 /// Returns the error of a language that this build lacks.

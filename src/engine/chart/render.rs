@@ -7,11 +7,9 @@ use crate::Template;
 use crate::recording::{Recorder, Recording, Why};
 use dropforge_base::diagnostics::{Diagnostic, Diagnostics, Label, Result};
 use dropforge_base::text::{Source, Text};
-use dropforge_helm::Rules;
 use dropforge_helm::chart::{DocumentLints, OpenBase, OpenInputs, Output, Plan};
 use dropforge_machine::function::Cx;
-use dropforge_machine::vm;
-use dropforge_machine::vm::{Probing, Session};
+use dropforge_machine::vm::Session;
 use dropforge_value::{InputBuilder, Inputs, Value};
 
 /// The rendered templates of a chart.
@@ -168,15 +166,20 @@ impl<'v> OpenChart<'v> {
         let inputs = Inputs::new(self.base.inputs(builder, run.inputs, run.skips));
         let (mut added, mut changes) = (None, false);
         let mut texts = Texts::of(session, self.program.program(), |session, whole| {
-            let end = |cx: &Cx<'_>, answer: Value<'_>| {
+            let mut found = None;
+            let mut end = |cx: &Cx<'_>, answer: Value<'_>| {
                 added = self.base.added(cx, run.inputs);
                 changes = added.is_none() || self.base.adds(cx, run.inputs);
-                ends(answer)
+                found = Some(ends(answer));
             };
-            match run.probes {
-                true => vm::ended::<Probing<Rules>, _>(session, self.program.run(inputs), whole, end)?,
-                false => vm::ended::<Rules, _>(session, self.program.run(inputs), whole, end)?,
-            }
+            self.program.shared.language.machine().end(
+                session,
+                self.program.run(inputs),
+                run.probes,
+                whole,
+                &mut end,
+            )?;
+            found.unwrap_or_else(|| ends(Value::Undefined))
         })?;
         texts.finish(&self.program);
         let all = texts.ranges().map(|range| texts.whole.get(range).unwrap_or("").to_owned()).collect();

@@ -94,8 +94,8 @@ impl Semantics for Rules {
     }
 
     #[cold]
-    fn absorbed(&self, cx: &Cx<'_>, error: impl FnOnce() -> Box<Diagnostic>) {
-        cx.note_error(error(), Subject::Whole);
+    fn absorbed(&self, cx: &Cx<'_>, error: Box<Diagnostic>) {
+        cx.note_error(error, Subject::Whole);
     }
 
     fn call<'v>(&self, cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], form: Form) -> Result<Value<'v>> {

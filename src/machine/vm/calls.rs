@@ -25,12 +25,12 @@ pub(super) fn steps(words: usize) -> u64 {
     words as u64 / 4
 }
 
-impl<'r, A: Access> Interpreter<'r, '_, A> {
+impl<'r, A: Access, S: Semantics + ?Sized> Interpreter<'r, '_, A, S> {
     /// Calls the function of the call site at `at` with the top values. Returns the word to continue at: text that the
     /// next instruction, at `next`, writes as it is stays in the output.
     #[inline(never)]
-    pub(super) fn call<S: Semantics + Default, H: Hooks>(&mut self, at: u32, next: usize) -> Result<usize> {
-        if S::default().probes() {
+    pub(super) fn call<H: Hooks>(&mut self, at: u32, next: usize) -> Result<usize> {
+        if self.rules.probes() {
             self.probe_call(at)?;
         }
         let site = self.program.site(at);
@@ -40,7 +40,7 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
         let given = A::slice(self.values, self.top - count, self.top);
         // The most common calls. The others, and those that fail, are made below.
         if !link.accepts(gate, given) {
-            return self.call_other::<S, H>(at, next);
+            return self.call_other::<H>(at, next);
         }
         match link.direct() {
             Direct::Native(body) => {
@@ -57,15 +57,15 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
                 self.top -= count;
                 self.finish::<H>(result, start, next)
             }
-            Direct::No => self.call_other::<S, H>(at, next),
+            Direct::No => self.call_other::<H>(at, next),
         }
     }
 
     /// Calls the function of a call site in the general way.
     #[inline(never)]
-    fn call_other<S: Semantics + Default, H: Hooks>(&mut self, at: u32, next: usize) -> Result<usize> {
+    fn call_other<H: Hooks>(&mut self, at: u32, next: usize) -> Result<usize> {
         let start = self.out.len();
-        let result = self.result_at::<S>(at)?;
+        let result = self.result_at(at)?;
         self.finish::<H>(result, start, next)
     }
 
@@ -94,17 +94,17 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
 
     /// Calls the function of the call site at `at` with the top values, and pops them. Without a result, its text is at
     /// the end of the output.
-    fn result_at<S: Semantics + Default>(&mut self, at: u32) -> Result<Option<Value<'r>>> {
+    fn result_at(&mut self, at: u32) -> Result<Option<Value<'r>>> {
         self.cx.spend(1)?;
         let site = self.program.call_site(at);
-        let result = self.result_of::<S>(&site)?;
+        let result = self.result_of(&site)?;
         self.top -= site.params.len();
         Ok(result)
     }
 
     /// Calls a function whose arguments are the same in the whole render. A pure one is called once.
-    pub(super) fn call_memo<S: Semantics + Default>(&mut self, at: u32, memo: u32) -> Result<()> {
-        if S::default().probes() {
+    pub(super) fn call_memo(&mut self, at: u32, memo: u32) -> Result<()> {
+        if self.rules.probes() {
             self.probe_call(at)?;
         }
         let memo = self.program.start().inputs + memo as usize;
@@ -112,7 +112,7 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
         if kept.is_undefined() {
             let noted = self.cx.notes().count();
             let start = self.out.len();
-            match self.result_at::<S>(at)? {
+            match self.result_at(at)? {
                 Some(value) => self.push(value),
                 None => self.keep_output(start)?,
             }
@@ -147,11 +147,11 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
     }
 
     /// Returns the result of a call with the top values. Without one, its text is at the end of the output.
-    fn result_of<S: Semantics + Default>(&mut self, site: &CallSite<'r>) -> Result<Option<Value<'r>>> {
+    fn result_of(&mut self, site: &CallSite<'r>) -> Result<Option<Value<'r>>> {
         let linked: &'r Linked = self.linked;
         let Some(builtin) = linked.get(site.import as usize) else { return Err(self.corrupt()) };
         if !self.cx.capabilities().include(builtin.needs) {
-            return S::default().fault(&self.cx, capability_off(builtin)).map(Some);
+            return self.rules.fault(&self.cx, capability_off(builtin)).map(Some);
         }
         let first = self.top.checked_sub(site.params.len());
         let given = first.and_then(|first| self.values.get(first..self.top)).unwrap_or(&[]);
@@ -159,14 +159,14 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
         let params = match builtin.params {
             Params::Named(params) => params,
             Params::Assigned(assigned) => {
-                let given = S::default().assign(cx, builtin, given)?;
+                let given = self.rules.assign(cx, builtin, given)?;
                 let result = run(cx, builtin, &given, out);
                 if assigned.mutates {
                     self.flag_changed()?;
                 }
                 return result;
             }
-            _ => return self.unnamed::<S>(builtin, site).map(Some),
+            _ => return self.unnamed(builtin, site).map(Some),
         };
         if site.gate.is_in_order() {
             check_in_order(builtin, params, site.gate, given)?;
@@ -177,9 +177,9 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
 
     /// Returns the result of a call of a function whose parameters have no names.
     #[inline(never)]
-    fn unnamed<S: Semantics + Default>(&self, builtin: &Builtin, site: &CallSite<'r>) -> Result<Value<'r>> {
+    fn unnamed(&self, builtin: &Builtin, site: &CallSite<'r>) -> Result<Value<'r>> {
         let given = self.topmost(site.params.len());
-        match call_unnamed(&S::default(), &self.cx, builtin, site.params, given)? {
+        match call_unnamed(self.rules, &self.cx, builtin, site.params, given)? {
             Some(result) => Ok(result),
             None => self.call_host(builtin, site, given),
         }
@@ -261,20 +261,15 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
     /// Enters the chunk that the lowest of the top `count` values names. The others are its arguments. Returns its first
     /// word.
     #[inline(never)]
-    pub(super) fn call_named<S: Semantics + Default>(
-        &mut self,
-        count: u32,
-        delivery: u32,
-        back: usize,
-    ) -> Result<usize> {
+    pub(super) fn call_named(&mut self, count: u32, delivery: u32, back: usize) -> Result<usize> {
         let Some(name) = self.topmost(count as usize).first().copied() else { return Err(self.corrupt()) };
         let (delivery, at, unit) = (Delivery::of(delivery), self.cx.at(), self.unit);
-        let Some(text) = name.as_str() else { return Err(self.no_chunk::<S>(name, delivery)) };
-        let Some(target) = self.units().target(at, unit, text) else { return Err(self.no_chunk::<S>(name, delivery)) };
+        let Some(text) = name.as_str() else { return Err(self.no_chunk(name, delivery)) };
+        let Some(target) = self.units().target(at, unit, text) else { return Err(self.no_chunk(name, delivery)) };
         if delivery == Delivery::Text {
             let allowed = self.cx.limits().same_name;
             if self.units().count(target.name) >= allowed {
-                return Err(S::default().nests(&self.cx, text, allowed));
+                return Err(self.rules.nests(&self.cx, text, allowed));
             }
         }
         let visible = self.units().visible;
@@ -315,10 +310,10 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
 
     /// Returns the language's error for a name of no chunk.
     #[cold]
-    fn no_chunk<S: Semantics + Default>(&mut self, name: Value<'r>, delivery: Delivery) -> Box<Diagnostic> {
+    fn no_chunk(&mut self, name: Value<'r>, delivery: Delivery) -> Box<Diagnostic> {
         let programs: Vec<_> = self.units().visible().map(|(_, program)| program).collect();
         let names = programs.iter().flat_map(|program| program.named_chunks()).map(|(name, _)| name).collect();
-        S::default().no_chunk(&self.cx, name, delivery, names)
+        self.rules.no_chunk(&self.cx, name, delivery, names)
     }
 }
 

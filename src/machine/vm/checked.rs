@@ -47,7 +47,7 @@ impl Access for Checking {
 
 /// Calls `run` on the checking machine.
 pub fn run_checked<S: Semantics + Default>(session: &mut Session, run: Run<'_>, out: &mut String) -> Result<()> {
-    run_by::<S, _, Checking>(session, run, Some(out), &mut NoHooks).map(drop)
+    run_by::<_, _, Checking>(&S::default(), session, run, Some(out), &mut NoHooks).map(drop)
 }
 
 /// Calls [`answer`](super::answer) on the checking machine.
@@ -55,7 +55,7 @@ pub fn run_checked<S: Semantics + Default>(session: &mut Session, run: Run<'_>, 
 /// # Errors
 /// The errors of the run.
 pub fn answer_checked<'s, S: Semantics + Default>(session: &'s mut Session, run: Run<'s>) -> Result<Value<'s>> {
-    run_by::<S, _, Checking>(session, run, None, &mut NoHooks)
+    run_by::<_, _, Checking>(&S::default(), session, run, None, &mut NoHooks)
 }
 
 /// An instruction and the heights before it.

@@ -15,9 +15,9 @@ fn signed(operand: u32) -> i64 {
     i64::from((operand << 8).cast_signed() >> 8)
 }
 
-impl<'r, A: Access> Interpreter<'r, '_, A> {
+impl<'r, A: Access, S: Semantics + ?Sized> Interpreter<'r, '_, A, S> {
     /// Runs from the word `at` until the last chunk returns or an error occurs.
-    pub(super) fn execute<S: Semantics + Default, H: Hooks>(&mut self, at: usize, hooks: &mut H) -> Result<()> {
+    pub(super) fn execute<H: Hooks>(&mut self, at: usize, hooks: &mut H) -> Result<()> {
         let mut words = self.program.words;
         let mut pc = at;
         loop {
@@ -27,7 +27,7 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
             let a = word >> 8;
             hooks.step(pc, op, || self.moment(op, a));
             self.cx.go(pc);
-            if S::default().probes() {
+            if self.rules.probes() {
                 self.probe(op, a)?;
             }
             pc += 1;
@@ -45,63 +45,63 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
                 Op::Pop => drop(self.pop()),
                 Op::LoadPath => match self.quick(a) {
                     Value::Undefined if self.push_looping(a) => {}
-                    Value::Undefined => self.load_slow::<S>(a).map(|value| self.push(value))?,
+                    Value::Undefined => self.load_slow(a).map(|value| self.push(value))?,
                     value => self.push(value),
                 },
                 Op::PeekPath => match self.quick(a) {
                     Value::Undefined if self.push_looping(a) => {}
-                    Value::Undefined => self.find_slow::<S>(a).map(|value| self.push(value))?,
+                    Value::Undefined => self.find_slow(a).map(|value| self.push(value))?,
                     value => self.push(value),
                 },
                 Op::EmitPath => {
                     let mode = operand();
-                    self.write_path::<S>(a, mode)?;
+                    self.write_path(a, mode)?;
                 }
                 Op::TextPath => {
                     let (mode, text) = (operand(), operand());
                     self.write_text(text)?;
-                    self.write_path::<S>(a, mode)?;
+                    self.write_path(a, mode)?;
                 }
                 Op::StoreSlot => {
                     let value = self.pop();
                     self.set_slot(a, value);
                 }
                 Op::ClearSlots => self.clear_slots(a, operand()),
-                Op::Not => self.negate::<S>()?,
-                Op::Add => self.binary::<S>(BinaryOp::Add)?,
-                Op::Sub => self.binary::<S>(BinaryOp::Sub)?,
-                Op::Mul => self.binary::<S>(BinaryOp::Mul)?,
-                Op::Div => self.binary::<S>(BinaryOp::Div)?,
-                Op::Rem => self.binary::<S>(BinaryOp::Rem)?,
-                Op::Eq => self.binary::<S>(BinaryOp::Eq)?,
-                Op::Ne => self.binary::<S>(BinaryOp::Ne)?,
-                Op::Lt => self.binary::<S>(BinaryOp::Lt)?,
-                Op::Le => self.binary::<S>(BinaryOp::Le)?,
-                Op::Gt => self.binary::<S>(BinaryOp::Gt)?,
-                Op::Ge => self.binary::<S>(BinaryOp::Ge)?,
-                Op::In => self.binary::<S>(BinaryOp::In)?,
-                Op::Join => pc = self.join::<S, H>(a, pc)?,
+                Op::Not => self.negate()?,
+                Op::Add => self.binary(BinaryOp::Add)?,
+                Op::Sub => self.binary(BinaryOp::Sub)?,
+                Op::Mul => self.binary(BinaryOp::Mul)?,
+                Op::Div => self.binary(BinaryOp::Div)?,
+                Op::Rem => self.binary(BinaryOp::Rem)?,
+                Op::Eq => self.binary(BinaryOp::Eq)?,
+                Op::Ne => self.binary(BinaryOp::Ne)?,
+                Op::Lt => self.binary(BinaryOp::Lt)?,
+                Op::Le => self.binary(BinaryOp::Le)?,
+                Op::Gt => self.binary(BinaryOp::Gt)?,
+                Op::Ge => self.binary(BinaryOp::Ge)?,
+                Op::In => self.binary(BinaryOp::In)?,
+                Op::Join => pc = self.join::<H>(a, pc)?,
                 Op::As => {
                     let value = self.pop();
-                    self.push(S::default().in_role(&self.cx, value, Role::of(a))?);
+                    self.push(self.rules.in_role(&self.cx, value, Role::of(a))?);
                 }
                 Op::List => self.list(a)?,
                 Op::Map => self.map(a)?,
                 Op::Scope => self.visible(a).map(|value| self.push(value))?,
                 Op::Jump => pc = self.jump(pc, a as usize)?,
                 Op::JumpIf => {
-                    if self.pop_truth::<S>()? {
+                    if self.pop_truth()? {
                         pc = self.jump(pc, a as usize)?;
                     }
                 }
                 Op::JumpUnless => {
-                    if !self.pop_truth::<S>()? {
+                    if !self.pop_truth()? {
                         pc = self.jump(pc, a as usize)?;
                     }
                 }
                 Op::JumpTest => {
                     let (string, test, target) = (operand(), operand(), operand());
-                    if self.passes::<S>(a, string, Test::of(test))? {
+                    if self.passes(a, string, Test::of(test))? {
                         pc = self.jump(pc, target as usize)?;
                     }
                 }
@@ -113,14 +113,14 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
                 }
                 Op::JumpPresent => {
                     let value = self.pop();
-                    if S::default().present(value) {
+                    if self.rules.present(value) {
                         self.push(value);
                         pc = self.jump(pc, a as usize)?;
                     }
                 }
                 Op::Iter => {
                     let (slot, empty) = (operand(), operand());
-                    if !self.iter::<S>(a, slot)? {
+                    if !self.iter(a, slot)? {
                         pc = self.jump(pc, empty as usize)?;
                     }
                 }
@@ -131,8 +131,8 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
                     }
                 }
                 Op::EndIter => drop(self.loops.pop()),
-                Op::Call => pc = self.call::<S, H>(a, pc)?,
-                Op::CallMemo => self.call_memo::<S>(a, operand())?,
+                Op::Call => pc = self.call::<H>(a, pc)?,
+                Op::CallMemo => self.call_memo(a, operand())?,
                 Op::Apply => self.apply(a, operand())?,
                 Op::CallChunk => {
                     let scope = operand();
@@ -146,46 +146,46 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
                 Op::Text => self.write_text(a)?,
                 Op::Emit => {
                     self.top -= 1;
-                    self.write_at::<S>(self.top, a)?;
+                    self.write_at(self.top, a)?;
                 }
                 Op::Capture => self.begin_capture(),
                 Op::EndCapture => self.end_capture()?,
                 Op::Neg => {
                     let value = self.pop();
-                    self.push(S::default().negative(&self.cx, value)?);
+                    self.push(self.rules.negative(&self.cx, value)?);
                 }
                 Op::Mark => self.push(Value::uint(self.cx.notes().count() as u64)),
                 Op::MarkSlot => self.set_slot(a, Value::uint(self.cx.notes().count() as u64)),
-                Op::And => self.logic::<S>(Logic::And, a)?,
-                Op::Or => self.logic::<S>(Logic::Or, a)?,
+                Op::And => self.logic(Logic::And, a)?,
+                Op::Or => self.logic(Logic::Or, a)?,
                 Op::Fault => {
                     let error = self.failure(a);
-                    self.push(S::default().fault(&self.cx, error)?);
+                    self.push(self.rules.fault(&self.cx, error)?);
                 }
                 Op::Gather => self.captures.push(Capture::Values(self.gathered.len())),
                 Op::Keep => self.keep()?,
                 Op::EndGather => self.end_gather()?,
                 Op::Answer => self.result = self.pop(),
                 Op::Answered => self.push(self.result),
-                Op::ListSome => self.list_some::<S>(a)?,
-                Op::MapSome => self.map_some::<S>(a)?,
-                Op::KeepSome => self.keep_some::<S>()?,
-                Op::KeepEntry => self.keep_entry::<S>(a)?,
-                Op::KeepEntries => self.keep_entries::<S>(a)?,
+                Op::ListSome => self.list_some(a)?,
+                Op::MapSome => self.map_some(a)?,
+                Op::KeepSome => self.keep_some()?,
+                Op::KeepEntry => self.keep_entry(a)?,
+                Op::KeepEntries => self.keep_entries(a)?,
                 Op::EndEntries => self.end_entries()?,
                 Op::Meter => self.cx.meter(a.into())?,
                 Op::Measure => {
                     let count = operand();
-                    self.measure::<S>(a, count)?;
+                    self.measure(a, count)?;
                 }
                 Op::Raise => self.raise(a)?,
                 Op::CallNamed => {
                     let delivery = operand();
-                    (pc, words) = (self.call_named::<S>(a, delivery, pc)?, self.program.words);
+                    (pc, words) = (self.call_named(a, delivery, pc)?, self.program.words);
                 }
                 Op::CallMade => {
                     let import = operand();
-                    (pc, words) = (self.call_made::<S>(a, import, pc)?, self.program.words);
+                    (pc, words) = (self.call_made(a, import, pc)?, self.program.words);
                 }
             }
         }
@@ -201,78 +201,73 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
     }
 
     #[inline]
-    fn binary<S: Semantics + Default>(&mut self, op: BinaryOp) -> Result<()> {
+    fn binary(&mut self, op: BinaryOp) -> Result<()> {
         let (a, b) = (A::borrow(self.values, self.top - 2), A::borrow(self.values, self.top - 1));
-        if let Some(result) = S::default().common(op, a, b) {
+        if let Some(result) = self.rules.common(op, a, b) {
             self.top -= 2;
             self.push(result);
             return Ok(());
         }
         let (b, a) = (self.pop(), self.pop());
-        let result = S::default().binary(&self.cx, op, a, b)?;
+        let result = self.rules.binary(&self.cx, op, a, b)?;
         self.push(result);
         Ok(())
     }
 
     /// Charges the cost of the top `count` values by a rule of the language.
     #[inline(never)]
-    fn measure<S: Semantics + Default>(&self, rule: u32, count: u32) -> Result<()> {
-        let cost = S::default().measure(&self.cx, rule, self.topmost(count as usize))?;
+    fn measure(&self, rule: u32, count: u32) -> Result<()> {
+        let cost = self.rules.measure(&self.cx, rule, self.topmost(count as usize))?;
         self.cx.meter(cost)
     }
 
     /// Combines the top two values; `slot` and the next one hold the numbers of errors before each.
     #[inline(always)]
-    fn logic<S: Semantics + Default>(&mut self, logic: Logic, slot: u32) -> Result<()> {
+    fn logic(&mut self, logic: Logic, slot: u32) -> Result<()> {
         let (b, a) = (self.pop(), self.pop());
         match (a, b) {
             (Value::Bool(a), Value::Bool(b)) if self.cx.notes().count() == 0 => self.push(Value::Bool(logic.of(a, b))),
-            _ => self.logic_of_others::<S>(logic, [a, b], slot)?,
+            _ => self.logic_of_others(logic, [a, b], slot)?,
         }
         Ok(())
     }
 
     #[inline(never)]
-    fn logic_of_others<S: Semantics + Default>(
-        &mut self,
-        logic: Logic,
-        operands: [Value<'r>; 2],
-        slot: u32,
-    ) -> Result<()> {
-        let result = S::default().logic(&self.cx, logic, operands, [self.slot(slot), self.slot(slot + 1)])?;
+    fn logic_of_others(&mut self, logic: Logic, operands: [Value<'r>; 2], slot: u32) -> Result<()> {
+        let result = self.rules.logic(&self.cx, logic, operands, [self.slot(slot), self.slot(slot + 1)])?;
         self.push(result);
         Ok(())
     }
 
     /// Compares the value of the path at `path` with a string constant. Returns `true` if the test holds.
     #[inline]
-    fn passes<S: Semantics + Default>(&mut self, path: u32, string: u32, test: Test) -> Result<bool> {
-        let value = self.load::<S>(path)?;
+    fn passes(&mut self, path: u32, string: u32, test: Test) -> Result<bool> {
+        let value = self.load(path)?;
         if let Value::Str(text) = value {
             let equal = text.as_str() == self.text(string);
             return Ok((equal != test.unequal) == test.wanted);
         }
         let op = if test.unequal { BinaryOp::Ne } else { BinaryOp::Eq };
         let string = self.string(string);
-        let result = S::default().binary(&self.cx, op, value, string)?;
-        Ok(S::default().truth(&self.cx, result)? == test.wanted)
+        let result = self.rules.binary(&self.cx, op, value, string)?;
+        Ok(self.rules.truth(&self.cx, result)? == test.wanted)
     }
 
     #[inline]
-    fn negate<S: Semantics + Default>(&mut self) -> Result<()> {
+    fn negate(&mut self) -> Result<()> {
         let result = match self.pop() {
             Value::Bool(b) => Value::Bool(!b),
-            value => S::default().not(&self.cx, value)?,
+            value => self.rules.not(&self.cx, value)?,
         };
         self.push(result);
         Ok(())
     }
 
     #[inline]
-    fn pop_truth<S: Semantics + Default>(&mut self) -> Result<bool> {
+    fn pop_truth(&mut self) -> Result<bool> {
         match self.pop() {
             Value::Bool(b) => Ok(b),
-            value => S::default().truth(&self.cx, value),
+            value => self.rules.truth(&self.cx, value),
         }
     }
 }

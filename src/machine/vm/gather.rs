@@ -10,12 +10,12 @@ use crate::function::excerpt;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_value::{EntryKey, Extended, Shape, Text, Value};
 
-impl<A: Access> Interpreter<'_, '_, A> {
+impl<A: Access, S: Semantics + ?Sized> Interpreter<'_, '_, A, S> {
     /// Opens a loop over the top value and puts its first item into one or two slots. Returns `false` if there are no
     /// items.
-    pub(super) fn iter<S: Semantics + Default>(&mut self, names: u32, slot: u32) -> Result<bool> {
+    pub(super) fn iter(&mut self, names: u32, slot: u32) -> Result<bool> {
         let value = self.pop();
-        let items = S::default().iterate(&self.cx, value, names)?;
+        let items = self.rules.iterate(&self.cx, value, names)?;
         let len = items.len();
         if len == 0 {
             return Ok(false);
@@ -92,7 +92,7 @@ fn noted(value: Value<'_>) -> (Claim, usize) {
     (Claim::of((note & 1) as u32), usize::try_from(note >> 1).unwrap_or(0))
 }
 
-impl<'r, A: Access> Interpreter<'r, '_, A> {
+impl<'r, A: Access, S: Semantics + ?Sized> Interpreter<'r, '_, A, S> {
     /// Pops a value and gathers it.
     pub(super) fn keep(&mut self) -> Result<()> {
         self.cx.charge(size_of::<Value>())?;
@@ -120,16 +120,16 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
 
     /// Pops a value and converts it to the role of a value.
     #[inline(always)]
-    fn pop_value<S: Semantics + Default>(&mut self) -> Result<Value<'r>> {
+    fn pop_value(&mut self) -> Result<Value<'r>> {
         match self.pop() {
             value if is_plain(value) => Ok(value),
-            value => S::default().in_role(&self.cx, value, Role::Value),
+            value => self.rules.in_role(&self.cx, value, Role::Value),
         }
     }
 
     /// Pops a value and gathers it in the role of a value, unless it is undefined.
-    pub(super) fn keep_some<S: Semantics + Default>(&mut self) -> Result<()> {
-        let value = self.pop_value::<S>()?;
+    pub(super) fn keep_some(&mut self) -> Result<()> {
+        let value = self.pop_value()?;
         if !value.is_undefined() {
             self.cx.charge(size_of::<Value>())?;
             self.gathered.push(value);
@@ -139,15 +139,15 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
 
     /// Converts the top `count` values to the role of a value. Returns the number of undefined ones.
     #[inline]
-    fn settle<S: Semantics + Default>(&mut self, count: usize) -> Result<usize> {
-        if self.topmost(count).iter().copied().all(is_plain) { Ok(0) } else { self.settle_each::<S>(count) }
+    fn settle(&mut self, count: usize) -> Result<usize> {
+        if self.topmost(count).iter().copied().all(is_plain) { Ok(0) } else { self.settle_each(count) }
     }
 
     #[inline(never)]
-    fn settle_each<S: Semantics + Default>(&mut self, count: usize) -> Result<usize> {
+    fn settle_each(&mut self, count: usize) -> Result<usize> {
         let mut absent = 0;
         for at in self.top.saturating_sub(count)..self.top {
-            let value = S::default().in_role(&self.cx, A::at(self.values, at), Role::Value)?;
+            let value = self.rules.in_role(&self.cx, A::at(self.values, at), Role::Value)?;
             absent += usize::from(value.is_undefined());
             *A::place(self.values, at) = value;
         }
@@ -155,8 +155,8 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
     }
 
     /// Builds a list of the top `count` values without undefined ones.
-    pub(super) fn list_some<S: Semantics + Default>(&mut self, count: u32) -> Result<()> {
-        if self.settle::<S>(count as usize)? == 0 {
+    pub(super) fn list_some(&mut self, count: u32) -> Result<()> {
+        if self.settle(count as usize)? == 0 {
             return self.list(count);
         }
         let there: Vec<_> =
@@ -168,14 +168,14 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
     }
 
     /// Builds a map of the top values without undefined ones, with the keys at offset `at`.
-    pub(super) fn map_some<S: Semantics + Default>(&mut self, at: u32) -> Result<()> {
+    pub(super) fn map_some(&mut self, at: u32) -> Result<()> {
         let shape = self.shape(at)?;
         let count = shape.keys().len();
         let values = self.topmost(count);
         let map = if values.iter().copied().all(is_plain) {
             self.cx.shaped_map(shape, values).map(Value::Map)?
         } else {
-            self.map_of_some::<S>(shape)?
+            self.map_of_some(shape)?
         };
         self.top -= count;
         self.push(map);
@@ -184,9 +184,9 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
 
     /// Builds a map of the top values without undefined ones, with the keys of `shape`.
     #[inline(never)]
-    fn map_of_some<S: Semantics + Default>(&mut self, shape: &'r Shape<'r>) -> Result<Value<'r>> {
+    fn map_of_some(&mut self, shape: &'r Shape<'r>) -> Result<Value<'r>> {
         let count = shape.keys().len();
-        if self.settle_each::<S>(count)? == 0 {
+        if self.settle_each(count)? == 0 {
             return self.cx.shaped_map(shape, self.topmost(count)).map(Value::Map);
         }
         let entries = shape.keys().iter().zip(self.topmost(count)).filter(|(_, value)| !value.is_undefined());
@@ -208,8 +208,8 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
     }
 
     /// Pops a key and a value and gathers them, unless the value is undefined.
-    pub(super) fn keep_entry<S: Semantics + Default>(&mut self, claim: u32) -> Result<()> {
-        let value = self.pop_value::<S>()?;
+    pub(super) fn keep_entry(&mut self, claim: u32) -> Result<()> {
+        let value = self.pop_value()?;
         let key = self.pop().unwritten();
         if EntryKey::of(key).is_none_or(|key| key == EntryKey::Null) {
             return Err(self.bad_key(key));
@@ -229,8 +229,8 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
     }
 
     /// Pops a map and gathers its entries.
-    pub(super) fn keep_entries<S: Semantics + Default>(&mut self, claim: u32) -> Result<()> {
-        let value = self.pop_value::<S>()?.unwritten();
+    pub(super) fn keep_entries(&mut self, claim: u32) -> Result<()> {
+        let value = self.pop_value()?.unwritten();
         let note = note(claim, self.cx.at());
         let each = |len: usize| self.cx.charge(3 * len * size_of::<Value>());
         match (value, value.extended()) {

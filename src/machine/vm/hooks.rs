@@ -2,6 +2,7 @@
 
 use super::access::Access;
 use super::machine::{Capture, Interpreter};
+use super::semantics::Semantics;
 use crate::bytecode::{CodeView, Op, Operand, Place, Places};
 use dropforge_base::diagnostics::Diagnostic;
 use dropforge_value::Value;
@@ -138,7 +139,7 @@ impl Contents {
     }
 }
 
-impl<A: Access> Interpreter<'_, '_, A> {
+impl<A: Access, S: Semantics + ?Sized> Interpreter<'_, '_, A, S> {
     /// Returns the state before an instruction with this opcode and first operand.
     pub(super) fn moment(&self, op: Op, operand: u32) -> Moment<'_> {
         let reads = op.info().first() == Some(Operand::Path);

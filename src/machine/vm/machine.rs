@@ -55,7 +55,8 @@ type InArena<'r, T> = ManuallyDrop<bumpalo::collections::Vec<'r, T>>;
 ///
 /// `values` holds the program's inputs, then its memos, then the slots and the stack of each frame. A callee's parameters
 /// stay where its caller pushed them.
-pub(super) struct Interpreter<'r, 'o, A> {
+pub(super) struct Interpreter<'r, 'o, A, S: ?Sized> {
+    pub rules: &'o S,
     pub program: CodeView<'r>,
     /// The index of the program among `units`.
     pub unit: u32,
@@ -91,10 +92,11 @@ pub(super) struct Interpreter<'r, 'o, A> {
     pub access: PhantomData<(A, &'o &'r ())>,
 }
 
-impl<'r, 'o, A: Access> Interpreter<'r, 'o, A> {
+impl<'r, 'o, A: Access, S: Semantics + ?Sized> Interpreter<'r, 'o, A, S> {
     /// Creates a machine. The first of `values` are the bound inputs and the memos.
     #[inline]
     pub(super) fn new(
+        rules: &'o S,
         program: CodeView<'r>,
         linked: &'r Linked,
         (space, cx): (&'r Space, Cx<'r>),
@@ -105,6 +107,7 @@ impl<'r, 'o, A: Access> Interpreter<'r, 'o, A> {
         let fixed = program.start().fixed;
         let bump = cx.arena().bump();
         Self {
+            rules,
             program,
             unit: 0,
             linked,
@@ -133,23 +136,18 @@ impl<'r, 'o, A: Access> Interpreter<'r, 'o, A> {
     /// Runs a chunk without parameters to its end or to an unabsorbed error, and pays for `paid`. There must be room for
     /// its frame, with unset slots.
     #[inline(always)]
-    pub(super) fn run_in_room<S: Semantics + Default, H: Hooks>(
-        &mut self,
-        chunk: &ChunkInfo,
-        paid: &ChunkInfo,
-        hooks: &mut H,
-    ) -> Result<()> {
+    pub(super) fn run_in_room<H: Hooks>(&mut self, chunk: &ChunkInfo, paid: &ChunkInfo, hooks: &mut H) -> Result<()> {
         self.pay_for(paid)?;
         self.begin(chunk, 0, 0);
         let mut at = chunk.entry as usize;
         loop {
-            match self.execute::<S, H>(at, hooks) {
+            match self.execute::<H>(at, hooks) {
                 Ok(()) => return Ok(()),
                 // No handler may absorb it.
-                Err(error) if S::default().probes() => return Err(error),
+                Err(error) if self.rules.probes() => return Err(error),
                 Err(error) => {
                     hooks.failed(&error);
-                    at = self.unwind::<S>(error)?;
+                    at = self.unwind(error)?;
                 }
             }
         }
@@ -250,35 +248,35 @@ impl<'r, 'o, A: Access> Interpreter<'r, 'o, A> {
 
     /// Writes the value of the path at `path`; `mode` is an operand.
     #[inline(always)]
-    pub(super) fn write_path<S: Semantics + Default>(&mut self, path: u32, mode: u32) -> Result<()> {
+    pub(super) fn write_path(&mut self, path: u32, mode: u32) -> Result<()> {
         match self.quick(path) {
             Value::Str(text) if EscapeMode::is_verbatim(mode) => self.out.push_text(text),
             Value::Int(n) if mode != EscapeMode::Shell as u32 => self.out.push_int(n),
-            value => self.write_path_other::<S>(path, value, mode),
+            value => self.write_path_other(path, value, mode),
         }
     }
 
     #[inline(never)]
-    fn write_path_other<S: Semantics + Default>(&mut self, path: u32, quick: Value<'r>, mode: u32) -> Result<()> {
+    fn write_path_other(&mut self, path: u32, quick: Value<'r>, mode: u32) -> Result<()> {
         let how = EscapeMode::of(mode);
-        let near = if quick.is_undefined() { self.near::<S>(path) } else { quick };
+        let near = if quick.is_undefined() { self.near(path) } else { quick };
         if let Value::Int(n) = near
             && how != EscapeMode::Shell
         {
             return self.out.push_int(n);
         }
-        if S::default().write_simple(near, how, &mut self.out)? {
+        if self.rules.write_simple(near, how, &mut self.out)? {
             return Ok(());
         }
-        let found = !near.is_undefined() && S::default().writable(near, how);
-        let value = if found { near } else { self.load_far::<S>(path, Some(how))? };
-        write::<S>(&self.cx, &value, mode, &mut self.out)
+        let found = !near.is_undefined() && self.rules.writable(near, how);
+        let value = if found { near } else { self.load_far(path, Some(how))? };
+        write(self.rules, &self.cx, &value, mode, &mut self.out)
     }
 
     /// Writes the value at an index; `mode` is an operand.
     #[inline(always)]
-    pub(super) fn write_at<S: Semantics + Default>(&mut self, at: usize, mode: u32) -> Result<()> {
-        write::<S>(&self.cx, A::borrow(self.values, at), mode, &mut self.out)
+    pub(super) fn write_at(&mut self, at: usize, mode: u32) -> Result<()> {
+        write(self.rules, &self.cx, A::borrow(self.values, at), mode, &mut self.out)
     }
 
     /// Writes a string constant.
@@ -292,19 +290,19 @@ impl<'r, 'o, A: Access> Interpreter<'r, 'o, A> {
 
     /// Concatenates the top `count` values as text. Returns the word to continue at: text that the next instruction, at
     /// `next`, writes as it is stays in the output.
-    pub(super) fn join<S: Semantics + Default, H: Hooks>(&mut self, count: u32, next: usize) -> Result<usize> {
+    pub(super) fn join<H: Hooks>(&mut self, count: u32, next: usize) -> Result<usize> {
         let start = self.out.len();
         let first = self.top.saturating_sub(count as usize);
         let plain = |value: &Value<'_>| matches!(value, Value::Str(_) | Value::Int(_) | Value::Bool(_));
         if !self.topmost(count as usize).iter().all(plain)
-            && let Some(joined) = S::default().joined(&self.cx, self.topmost(count as usize))?
+            && let Some(joined) = self.rules.joined(&self.cx, self.topmost(count as usize))?
         {
             self.top = first;
             self.push(joined);
             return Ok(next);
         }
         for at in first..self.top {
-            if let Err(error) = self.write_at::<S>(at, EscapeMode::Piece as u32) {
+            if let Err(error) = self.write_at(at, EscapeMode::Piece as u32) {
                 // The error may be absorbed, so the text so far is not output. Its limit is that of memory.
                 self.out.truncate(start);
                 let allowed = self.cx.limits().memory;
@@ -400,11 +398,17 @@ impl<'r, 'o, A: Access> Interpreter<'r, 'o, A> {
 
 /// Writes a value; `mode` is an operand.
 #[inline(always)]
-fn write<'v, S: Semantics + Default>(cx: &Cx<'v>, value: &Value<'v>, mode: u32, out: &mut Output<'_>) -> Result<()> {
+fn write<'v>(
+    rules: &(impl Semantics + ?Sized),
+    cx: &Cx<'v>,
+    value: &Value<'v>,
+    mode: u32,
+    out: &mut Output<'_>,
+) -> Result<()> {
     match value {
         Value::Str(text) if EscapeMode::is_verbatim(mode) => out.push_text(text),
         Value::Int(n) if mode != EscapeMode::Shell as u32 => out.push_int(*n),
-        value => S::default().to_text(cx, *value, EscapeMode::of(mode), out),
+        value => rules.to_text(cx, *value, EscapeMode::of(mode), out),
     }
 }
 

@@ -158,15 +158,15 @@ fn cost(made: &Made) -> usize {
         + made.linked.len() * size_of::<Link>()
 }
 
-impl<'r, A: Access> Interpreter<'r, '_, A> {
+impl<'r, A: Access, S: Semantics + ?Sized> Interpreter<'r, '_, A, S> {
     /// Compiles the lowest of the top `count` values and enters its program with the others as arguments, or writes it as
     /// it is. Returns the word to continue at.
     #[inline(never)]
-    pub(super) fn call_made<S: Semantics + Default>(&mut self, count: u32, import: u32, back: usize) -> Result<usize> {
+    pub(super) fn call_made(&mut self, count: u32, import: u32, back: usize) -> Result<usize> {
         let Some(text) = self.topmost(count as usize).first().copied() else { return Err(self.corrupt()) };
         let maker = self.linked.get(import as usize).and_then(Link::maker);
         let Some((body, registry)) = maker else { return Err(self.corrupt()) };
-        let Some(text) = text.as_str() else { return Err(S::default().no_text(&self.cx, text)) };
+        let Some(text) = text.as_str() else { return Err(self.rules.no_text(&self.cx, text)) };
         match self.made(text, body, registry)? {
             Some(target) => {
                 let visible = self.units().first_visible(target.unit);

@@ -28,8 +28,9 @@ pub use checked::{Audit, Transition, answer_checked, run_checked};
 pub use hooks::{Beginning, Contents, Heights, Hooks, Moment, NoHooks, Observer};
 pub use memory::Space;
 pub use output::Output;
-pub use probing::Probing;
-pub use run::{Evaluation, Evaluator, Run, Session, answer, ended, evaluate, run, value};
+pub(crate) use probing::Probing;
+pub(crate) use run::ended;
+pub use run::{Evaluation, Evaluator, Run, Session, answer, evaluate, run, value};
 pub use semantics::{Form, Items, Logic, Missing, Semantics};
 pub(crate) use unwind::note_of_name;
 

@@ -15,43 +15,43 @@ use dropforge_value::{Map, Value};
 /// The last step that a path was followed to, and the value before it. `None` before the first step.
 type Reached<'r> = Option<(usize, Value<'r>)>;
 
-impl<'r, A: Access> Interpreter<'r, '_, A> {
+impl<'r, A: Access, S: Semantics + ?Sized> Interpreter<'r, '_, A, S> {
     /// Finds the value of the path at `at`, or undefined, popping its computed indexes. Comes after [`Interpreter::quick`].
     #[inline(never)]
-    pub(super) fn find_slow<S: Semantics + Default>(&mut self, at: u32) -> Result<Value<'r>> {
-        let near = self.near::<S>(at);
+    pub(super) fn find_slow(&mut self, at: u32) -> Result<Value<'r>> {
+        let near = self.near(at);
         if !near.is_undefined() {
             return Ok(near);
         }
         let path = self.program.path(at);
-        let found = self.find_path::<S>(&path, &mut None);
+        let found = self.find_path(&path, &mut None);
         self.top -= path.indexes as usize;
         found.map(Option::unwrap_or_default)
     }
 
     /// Finds the value of the path at `at`, or the language's replacement for a missing one.
     #[inline(always)]
-    pub(super) fn load<S: Semantics + Default>(&mut self, at: u32) -> Result<Value<'r>> {
+    pub(super) fn load(&mut self, at: u32) -> Result<Value<'r>> {
         let value = self.quick(at);
-        if value.is_undefined() { self.load_slow::<S>(at) } else { Ok(value) }
+        if value.is_undefined() { self.load_slow(at) } else { Ok(value) }
     }
 
     #[inline(never)]
-    pub(super) fn load_slow<S: Semantics + Default>(&mut self, at: u32) -> Result<Value<'r>> {
-        let near = self.near::<S>(at);
-        if near.is_undefined() { self.load_far::<S>(at, None) } else { Ok(near) }
+    pub(super) fn load_slow(&mut self, at: u32) -> Result<Value<'r>> {
+        let near = self.near(at);
+        if near.is_undefined() { self.load_far(at, None) } else { Ok(near) }
     }
 
     /// Finds the value of the path at `at` in the general way, or the language's replacement for a missing one. With a
     /// mode, values that cannot be written count as missing.
     #[inline(never)]
-    pub(super) fn load_far<S: Semantics + Default>(&mut self, at: u32, mode: Option<EscapeMode>) -> Result<Value<'r>> {
+    pub(super) fn load_far(&mut self, at: u32, mode: Option<EscapeMode>) -> Result<Value<'r>> {
         let path = self.program.path(at);
-        let fits = |value: &Value<'r>| mode.is_none_or(|mode| S::default().writable(*value, mode));
+        let fits = |value: &Value<'r>| mode.is_none_or(|mode| self.rules.writable(*value, mode));
         let mut reached = None;
-        let found = match self.find_path::<S>(&path, &mut reached)?.filter(fits) {
+        let found = match self.find_path(&path, &mut reached)?.filter(fits) {
             Some(value) => value,
-            None => self.missing::<S>(&path, reached, mode)?,
+            None => self.missing(&path, reached, mode)?,
         };
         self.top -= path.indexes as usize;
         Ok(found)
@@ -87,12 +87,12 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
     /// Finds the value in cases that are nearly as common as those of [`Interpreter::quick`], which come after it: a property of
     /// a loop, maps of the second cached shape, items of lists. Returns undefined otherwise.
     #[inline(always)]
-    pub(super) fn near<S: Semantics + Default>(&self, at: u32) -> Value<'r> {
+    pub(super) fn near(&self, at: u32) -> Value<'r> {
         let word = A::at(self.program.paths, at as usize);
         match looping(word) {
             Some((level, field)) => self.loop_field(self.loops.len(), level, field),
             None if word & QUICK == 0 => Value::Undefined,
-            None => self.near_steps::<S>(at, word),
+            None => self.near_steps(at, word),
         }
     }
 
@@ -108,13 +108,13 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
     }
 
     #[inline(never)]
-    fn near_steps<S: Semantics + Default>(&self, at: u32, word: u32) -> Value<'r> {
+    fn near_steps(&self, at: u32, word: u32) -> Value<'r> {
         let base = if word & QUICK_GLOBAL == 0 { self.base } else { 0 };
         let mut value = A::at(self.values, base + (word & QUICK_ROOT) as usize);
         for (step, cache) in self.program.path(at).segments() {
             let next = match (value, step) {
                 (Value::Map(map), Segment::Attr(name)) => self.cached_entry(map, name, cache).flatten(),
-                (Value::List(_), Segment::Attr(name)) => S::default().attr(&self.cx, value, self.program.str(name)),
+                (Value::List(_), Segment::Attr(name)) => self.rules.attr(&self.cx, value, self.program.str(name)),
                 _ => None,
             };
             value = next.unwrap_or_default();
@@ -152,23 +152,19 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
 
     /// Finds the value of a path. If there are several roots, `reached` is the furthest step.
     #[inline]
-    fn find_path<S: Semantics + Default>(
-        &self,
-        path: &Path<'r>,
-        reached: &mut Reached<'r>,
-    ) -> Result<Option<Value<'r>>> {
+    fn find_path(&self, path: &Path<'r>, reached: &mut Reached<'r>) -> Result<Option<Value<'r>>> {
         for root in path.roots() {
             let value = match root {
                 Root::Slot(slot) => self.slot(slot),
                 Root::Global(global) => self.global(global),
                 Root::Loop(level, field) => self.loop_field(self.loops.len(), level, field),
-                Root::Callers(name) => match self.find_in_callers::<S>(name, path)? {
+                Root::Callers(name) => match self.find_in_callers(name, path)? {
                     Some(found) => return Ok(Some(found)),
                     None => continue,
                 },
             };
             if !value.is_undefined()
-                && let Some(found) = self.walk::<S>(value, path, reached)?
+                && let Some(found) = self.walk(value, path, reached)?
             {
                 return Ok(Some(found));
             }
@@ -177,18 +173,13 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
     }
 
     #[inline]
-    fn walk<S: Semantics + Default>(
-        &self,
-        root: Value<'r>,
-        path: &Path<'r>,
-        reached: &mut Reached<'r>,
-    ) -> Result<Option<Value<'r>>> {
+    fn walk(&self, root: Value<'r>, path: &Path<'r>, reached: &mut Reached<'r>) -> Result<Option<Value<'r>>> {
         let mut value = root;
         for (at, (segment, cache)) in path.segments().enumerate() {
             if reached.is_none_or(|(furthest, _)| at >= furthest) {
                 *reached = Some((at, value));
             }
-            match self.step::<S>(value, segment, cache, path)? {
+            match self.step(value, segment, cache, path)? {
                 Some(next) => value = next,
                 None => return Ok(None),
             }
@@ -197,20 +188,14 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
     }
 
     #[inline]
-    fn step<S: Semantics + Default>(
-        &self,
-        value: Value<'r>,
-        segment: Segment,
-        cache: u32,
-        path: &Path<'r>,
-    ) -> Result<Option<Value<'r>>> {
+    fn step(&self, value: Value<'r>, segment: Segment, cache: u32, path: &Path<'r>) -> Result<Option<Value<'r>>> {
         match (segment, value) {
             (Segment::Attr(name), Value::Map(map)) => match self.cached_get(map, name, cache) {
                 Some(found) => Ok(Some(found)),
-                None => Ok(S::default().attr(&self.cx, value, self.program.str(name))),
+                None => Ok(self.rules.attr(&self.cx, value, self.program.str(name))),
             },
-            (Segment::Attr(name), _) => Ok(S::default().attr(&self.cx, value, self.program.str(name))),
-            (Segment::Index(nth), _) => S::default().index(&self.cx, value, self.computed_index(nth, path)),
+            (Segment::Attr(name), _) => Ok(self.rules.attr(&self.cx, value, self.program.str(name))),
+            (Segment::Index(nth), _) => self.rules.index(&self.cx, value, self.computed_index(nth, path)),
         }
     }
 
@@ -248,13 +233,13 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
 
     /// Finds the value of a path that begins with `name` in the nearest caller's scope that has it.
     #[cold]
-    fn find_in_callers<S: Semantics + Default>(&self, name: u32, path: &Path<'r>) -> Result<Option<Value<'r>>> {
+    fn find_in_callers(&self, name: u32, path: &Path<'r>) -> Result<Option<Value<'r>>> {
         for (at, scope) in self.scopes_of_callers() {
             for (entry, root) in scope.entries() {
                 if entry == name
                     && let value = self.root_in(root, at)
                     && !value.is_undefined()
-                    && let Some(found) = self.walk::<S>(value, path, &mut None)?
+                    && let Some(found) = self.walk(value, path, &mut None)?
                 {
                     return Ok(Some(found));
                 }
@@ -343,13 +328,8 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
 
     /// Asks the language for the value of a missing path, which was followed to the step that it has `reached`.
     #[cold]
-    fn missing<S: Semantics + Default>(
-        &mut self,
-        path: &Path<'r>,
-        reached: Reached<'r>,
-        mode: Option<EscapeMode>,
-    ) -> Result<Value<'r>> {
-        if S::default().forgets() && self.is_absorbed() {
+    fn missing(&mut self, path: &Path<'r>, reached: Reached<'r>, mode: Option<EscapeMode>) -> Result<Value<'r>> {
+        if self.rules.forgets() && self.is_absorbed() {
             return Err(Diagnostic::new(Code::UndefinedVariable, String::new()));
         }
         let whole = self.program.str(path.name);
@@ -361,7 +341,7 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
             None => (whole.split(['.', '[']).next().unwrap_or(whole), None),
         };
         let step = deepest.and_then(|deepest| u32::try_from(deepest).ok());
-        let value = S::default().missing(&self.cx, &Missing { step, path: whole, name, parent, index, mode });
+        let value = self.rules.missing(&self.cx, &Missing { step, path: whole, name, parent, index, mode });
         value.map_err(|error| match deepest {
             Some(deepest) => self.placed_in_part(error, deepest),
             None => error,
@@ -372,7 +352,7 @@ impl<'r, A: Access> Interpreter<'r, '_, A> {
 // Inline caches know maps by their shapes. When the first map of a shape is changed, the caches flag the shape. Reads of
 // its maps look for changes from then on. So programs that change nothing pay nothing.
 
-impl<A: Access> Interpreter<'_, '_, A> {
+impl<A: Access, S: Semantics + ?Sized> Interpreter<'_, '_, A, S> {
     /// Makes the inline caches flag the shapes whose maps were changed since the last call.
     #[inline(never)]
     pub(super) fn flag_changed(&mut self) -> Result<()> {

@@ -23,8 +23,7 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_value::Value;
 
 /// The rules of a language for a run in which some inputs are not known.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Probing<S>(S);
+pub(crate) struct Probing<'s>(pub &'s dyn Semantics);
 
 /// Returns the error of something that depends on a value that is not known.
 #[cold]
@@ -58,7 +57,7 @@ fn whole<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<()> {
     if cx.settled(value)?.is_qualified() { Err(depends()) } else { Ok(()) }
 }
 
-impl<A: Access> Interpreter<'_, '_, A> {
+impl<A: Access, S: Semantics + ?Sized> Interpreter<'_, '_, A, S> {
     /// Checks that a probe may take the step of an instruction.
     ///
     /// # Errors
@@ -94,7 +93,7 @@ impl<A: Access> Interpreter<'_, '_, A> {
     }
 }
 
-impl<S: Semantics> Semantics for Probing<S> {
+impl Semantics for Probing<'_> {
     fn called(&self) -> &'static str {
         self.0.called()
     }
@@ -148,7 +147,7 @@ impl<S: Semantics> Semantics for Probing<S> {
         self.0.logic(cx, logic, operands, from)
     }
 
-    fn absorbed(&self, cx: &Cx<'_>, error: impl FnOnce() -> Box<Diagnostic>) {
+    fn absorbed(&self, cx: &Cx<'_>, error: Box<Diagnostic>) {
         self.0.absorbed(cx, error);
     }
 

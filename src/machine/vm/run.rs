@@ -51,14 +51,16 @@ pub fn run<S: Semantics + Default, H: Hooks>(
     out: &mut String,
     hooks: &mut H,
 ) -> Result<()> {
-    answer::<S, H>(session, run, Some(out), hooks).map(drop)
+    answer(&S::default(), session, run, Some(out), hooks).map(drop)
 }
 
-/// Runs a program for its result, which lives until the next run of the session. Output is appended to `out`, or dropped.
+/// Runs a program by the rules of its language for its result, which lives until the next run of the session. Output is
+/// appended to `out`, or dropped.
 ///
 /// # Errors
 /// The errors of the run.
-pub fn answer<'s, S: Semantics + Default, H: Hooks>(
+pub fn answer<'s, S: Semantics + ?Sized, H: Hooks>(
+    rules: &S,
     session: &'s mut Session,
     run: Run<'s>,
     out: Option<&mut String>,
@@ -66,29 +68,31 @@ pub fn answer<'s, S: Semantics + Default, H: Hooks>(
 ) -> Result<Value<'s>> {
     #[cfg(feature = "checked")]
     if H::CHECKS {
-        return run_by::<S, H, Checking>(session, run, out, hooks);
+        return run_by::<S, H, Checking>(rules, session, run, out, hooks);
     }
-    run_by::<S, H, Trusting>(session, run, out, hooks)
+    run_by::<S, H, Trusting>(rules, session, run, out, hooks)
 }
 
-/// Runs a program in the space of a session for what `end` makes of its result. Output is appended to `out`.
+/// Runs a program in the space of a session, and calls `end` with its result. Output is appended to `out`.
 ///
 /// # Errors
 /// The errors of the run.
-pub fn ended<'s, S: Semantics + Default, R>(
+pub(crate) fn ended<'s, S: Semantics + ?Sized>(
+    rules: &S,
     session: &'s mut Session,
     run: Run<'s>,
     out: &mut String,
-    end: impl FnOnce(&Cx<'s>, Value<'s>) -> R,
-) -> Result<R> {
+    end: &mut dyn FnMut(&Cx<'s>, Value<'s>),
+) -> Result<()> {
     session.space.reset();
-    run_in::<S, NoHooks, Trusting, _>(&session.space, run, Some(out), &mut NoHooks, |machine| {
+    run_in::<S, NoHooks, Trusting, _>(rules, &session.space, run, Some(out), &mut NoHooks, |machine| {
         machine.settled().map(|()| end(&machine.cx, machine.result))
     })
 }
 
 /// Runs a program in the space of a session. Output is dropped without `out`.
-pub(super) fn run_by<'s, S: Semantics + Default, H: Hooks, A: Access>(
+pub(super) fn run_by<'s, S: Semantics + ?Sized, H: Hooks, A: Access>(
+    rules: &S,
     session: &'s mut Session,
     run: Run<'s>,
     out: Option<&mut String>,
@@ -103,7 +107,7 @@ pub(super) fn run_by<'s, S: Semantics + Default, H: Hooks, A: Access>(
             text
         }
     };
-    run_in::<S, H, A, _>(space, run, Some(out), hooks, |machine| machine.settled().map(|()| machine.result))
+    run_in::<S, H, A, _>(rules, space, run, Some(out), hooks, |machine| machine.settled().map(|()| machine.result))
 }
 
 /// The arguments of a run.
@@ -125,12 +129,13 @@ pub struct Run<'r> {
 
 /// Runs the first chunk of a program in `space`. `end` computes the result. Output is dropped without `out`.
 #[inline(always)]
-fn run_in<'r, S: Semantics + Default, H: Hooks, A: Access, R>(
+fn run_in<'r, S: Semantics + ?Sized, H: Hooks, A: Access, R>(
+    rules: &S,
     space: &'r Space,
     run: Run<'r>,
     out: Option<&mut String>,
     hooks: &mut H,
-    end: impl FnOnce(&Interpreter<'r, '_, A>) -> Result<R>,
+    end: impl FnOnce(&Interpreter<'r, '_, A, S>) -> Result<R>,
 ) -> Result<R> {
     let start = run.program.start();
     let room = start.fixed + (start.chunk.slots + start.chunk.stack) as usize;
@@ -148,9 +153,9 @@ fn run_in<'r, S: Semantics + Default, H: Hooks, A: Access, R>(
     let out = Output::new(out.unwrap_or(scratch), run.limits.output_bytes);
     let outcome = {
         // Built in place and never moved: it is large relative to the work of most expressions.
-        let mut machine: Interpreter<'r, '_, A> =
-            Interpreter::new(run.program.code(), run.linked, (space, cx), feedback, values, out);
-        let outcome = machine.run_in_room::<S, H>(&start.chunk, &start.paid, hooks).and_then(|()| end(&machine));
+        let mut machine: Interpreter<'r, '_, A, S> =
+            Interpreter::new(rules, run.program.code(), run.linked, (space, cx), feedback, values, out);
+        let outcome = machine.run_in_room(&start.chunk, &start.paid, hooks).and_then(|()| end(&machine));
         let left = machine.cx.budgets();
         space.left.set(left.memory);
         if let Some(budgets) = run.budgets {
@@ -170,8 +175,8 @@ fn run_in<'r, S: Semantics + Default, H: Hooks, A: Access, R>(
 #[inline]
 pub fn evaluate<'r, S: Semantics + Default>(space: &'r Space, run: Run<'r>) -> Result<Evaluation<'r>> {
     let end =
-        |machine: &Interpreter<'r, '_, Trusting>| Ok(Evaluation { value: machine.result, errors: machine.noted() });
-    run_in::<S, _, _, _>(space, run, None, &mut NoHooks, end)
+        |machine: &Interpreter<'r, '_, Trusting, S>| Ok(Evaluation { value: machine.result, errors: machine.noted() });
+    run_in(&S::default(), space, run, None, &mut NoHooks, end)
 }
 
 /// Evaluates like [`evaluate`], in a language whose errors are not values.
@@ -180,7 +185,7 @@ pub fn evaluate<'r, S: Semantics + Default>(space: &'r Space, run: Run<'r>) -> R
 /// The errors of [`evaluate`].
 #[inline]
 pub fn value<'r, S: Semantics + Default>(space: &'r Space, run: Run<'r>) -> Result<Value<'r>> {
-    run_in::<S, _, Trusting, _>(space, run, None, &mut NoHooks, |machine| Ok(machine.result))
+    run_in::<S, _, Trusting, _>(&S::default(), space, run, None, &mut NoHooks, |machine| Ok(machine.result))
 }
 
 /// Evaluates chunks of one program in sequence, in one space. All runs share one budget of steps and memory.
@@ -310,9 +315,10 @@ impl<'r> Evaluator<'r> {
         cx.set_lenient(program.start().lenient);
         cx.set_budgets(self.budgets);
         let out = Output::new(scratch, self.limits.output_bytes);
-        let mut machine: Interpreter<'r, '_, Trusting> =
-            Interpreter::new(program, self.linked, (space, cx), feedback, values, out);
-        let outcome = machine.run_in_room::<S, H>(&chunk, &chunk, hooks);
+        let rules = S::default();
+        let mut machine: Interpreter<'r, '_, Trusting, S> =
+            Interpreter::new(&rules, program, self.linked, (space, cx), feedback, values, out);
+        let outcome = machine.run_in_room(&chunk, &chunk, hooks);
         let evaluation = Evaluation { value: machine.result, errors: machine.noted() };
         self.budgets = machine.cx.budgets();
         self.metered = machine.cx.metered();

@@ -78,7 +78,7 @@ impl Logic {
 ///
 /// Errors need no position: the machine adds it, and replaces [`CULPRIT`](dropforge_base::diagnostics::CULPRIT) in the message
 /// by the source text of the instruction.
-pub trait Semantics: 'static {
+pub trait Semantics {
     /// Returns the label of a call site.
     fn called(&self) -> &'static str {
         "called from here"
@@ -139,12 +139,8 @@ pub trait Semantics: 'static {
         Ok(Value::Bool(logic.of(self.truth(cx, a)?, self.truth(cx, b)?)))
     }
 
-    /// Called when a handler absorbs an error. `error` returns it with its positions. Languages that may still raise it
-    /// record it.
-    fn absorbed(&self, cx: &Cx<'_>, error: impl FnOnce() -> Box<Diagnostic>)
-    where
-        Self: Sized,
-    {
+    /// Called when a handler absorbs an error, which has its positions. Languages that may still raise it record it.
+    fn absorbed(&self, cx: &Cx<'_>, error: Box<Diagnostic>) {
         let _ = (cx, error);
     }
 

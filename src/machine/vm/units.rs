@@ -10,6 +10,7 @@ use super::access::Access;
 use super::machine::Interpreter;
 use super::made::KeptProgram;
 use super::memory::Feedback;
+use super::semantics::Semantics;
 use crate::bytecode::CodeView;
 use crate::function::Linked;
 use dropforge_value::{Shape, Text, Value};
@@ -185,7 +186,7 @@ impl<'r, 'o> Units<'r, 'o> {
     }
 }
 
-impl<'r, 'o, A: Access> Interpreter<'r, 'o, A> {
+impl<'r, 'o, A: Access, S: Semantics + ?Sized> Interpreter<'r, 'o, A, S> {
     /// Returns the programs of the run.
     pub(super) fn units(&mut self) -> &mut Units<'r, 'o> {
         let program = self.program;

@@ -28,25 +28,27 @@ fn word(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-impl<'r, A: Access> Interpreter<'r, '_, A> {
+impl<'r, A: Access, S: Semantics + ?Sized> Interpreter<'r, '_, A, S> {
     /// Absorbs the error and returns the word to continue at, or returns the error with its positions. Limits are never
     /// absorbed.
     #[cold]
-    pub(super) fn unwind<S: Semantics + Default>(&mut self, error: Box<Diagnostic>) -> Result<usize, Box<Diagnostic>> {
+    pub(super) fn unwind(&mut self, error: Box<Diagnostic>) -> Result<usize, Box<Diagnostic>> {
         if error.code.is_limit() {
-            return Err(self.placed(error, S::default().called()));
+            return Err(self.placed(error, self.rules.called()));
         }
         match self.absorbing() {
             Some(depth) => {
                 let noted = self.cx.notes().count();
-                S::default().absorbed(&self.cx, || self.placed(error, S::default().called()));
+                if !self.rules.forgets() {
+                    self.rules.absorbed(&self.cx, self.placed(error, self.rules.called()));
+                }
                 if self.cx.notes().count() > noted {
                     // A loop may record an error for each item.
-                    self.cx.charge(NOTE).map_err(|error| self.placed(error, S::default().called()))?;
+                    self.cx.charge(NOTE).map_err(|error| self.placed(error, self.rules.called()))?;
                 }
                 Ok(self.absorb(depth))
             }
-            None => Err(self.placed(error, S::default().called())),
+            None => Err(self.placed(error, self.rules.called())),
         }
     }
 

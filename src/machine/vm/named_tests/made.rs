@@ -111,5 +111,5 @@ fn a_result_that_borrows_from_a_made_template_lives_as_long_as_the_space() {
         capabilities: Capabilities::NONE,
         budgets: None,
     };
-    assert!(answer::<Toy, _>(&mut session, what, None, &mut NoHooks).is_err());
+    assert!(answer(&Toy, &mut session, what, None, &mut NoHooks).is_err());
 }
