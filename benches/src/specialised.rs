@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use dropforge::engine::{Dialect, Engine as Forge, Template};
-use dropforge::specialise::{Admission, Given, Guard, Known};
+use dropforge::specialise::{Admission, Demand, Guard, Known};
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes, Value as Input};
 use dropforge::vm::Session;
 use serde_json::Value;
@@ -63,13 +63,13 @@ impl Specialised {
     }
 
     /// Returns what is known of the clusters, and what the guard demands of them.
-    fn known(&self) -> (Known<'static>, Vec<(String, Given)>) {
+    fn known(&self) -> (Known<'static>, Vec<(String, Demand)>) {
         let Known::Fields(mut fields) = Known::of_map(self.shared.as_map().expect("a map")) else { unreachable!() };
         let first = self.fleet.clusters.first().expect("a cluster");
         let keys = |map: &str| first[map].as_object().into_iter().flat_map(serde_json::Map::keys);
         fields
             .extend(MAPS.map(|map| (map, Known::Entries(keys(map).map(|key| (key.as_str(), Known::Text)).collect()))));
-        let given = |map: &str| Given::Entries(keys(map).map(|key| (key.clone(), Given::Text)).collect());
+        let given = |map: &str| Demand::Entries(keys(map).map(|key| (key.clone(), Demand::Text)).collect());
         (Known::Fields(fields), MAPS.map(|map| (map.to_owned(), given(map))).into())
     }
 

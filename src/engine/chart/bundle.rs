@@ -7,7 +7,7 @@ use super::template::ChartTemplate;
 use crate::{Artifact, Engine, Origin, Template};
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result, without_duplicates};
 use dropforge_helm::chart::{ChartSource, Plan, UserValues};
-use dropforge_machine::bytecode::{Dialect, Entry, FileEntry, Files, Resources, encode_with_files};
+use dropforge_machine::bytecode::{Dialect, Entry, FileEntry, FileSet, Resources, encode_with_files};
 
 /// Maximum number of programs that are kept.
 const KEPT: usize = 16;
@@ -240,7 +240,7 @@ impl ChartBundling {
         let files =
             files.map(|(file, value)| FileEntry { path: file.path(), content: file.bytes(), value: value.as_ref() });
         let files: Vec<_> = files.collect();
-        let files = Files { dialect: Dialect::Helm, name: &self.name, files: &files };
+        let files = FileSet { dialect: Dialect::Helm, name: &self.name, files: &files };
         let entries: Vec<Entry<'_>> = self.programs.iter().map(|(name, program)| program.entry(name)).collect();
         encode_with_files(&entries, &files, self.strip)
     }

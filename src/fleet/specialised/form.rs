@@ -1,7 +1,7 @@
 //! The form of clusters' inputs that classes rely on: a tree of their own values.
 
 use super::classes::Classes;
-use dropforge_machine::specialise::{Given, Known};
+use dropforge_machine::specialise::{Demand, Known};
 use dropforge_value::Value;
 
 /// A part of the inputs.
@@ -49,20 +49,20 @@ impl<'d> Form<'d> {
     }
 
     /// Returns what the guard demands, and adds the leaves to `order` as it numbers them.
-    pub fn given(&self, classes: &Classes<'_>, order: &mut Vec<usize>) -> Given {
-        let mut all = |fields: &[(&str, Form<'d>)]| -> Vec<(String, Given)> {
+    pub fn given(&self, classes: &Classes<'_>, order: &mut Vec<usize>) -> Demand {
+        let mut all = |fields: &[(&str, Form<'d>)]| -> Vec<(String, Demand)> {
             fields.iter().map(|(name, form)| ((*name).to_owned(), form.given(classes, order))).collect()
         };
         match self {
-            Form::Fields(fields) => Given::Fields(all(fields)),
-            Form::Entries(fields) => Given::Entries(all(fields)),
+            Form::Fields(fields) => Demand::Fields(all(fields)),
+            Form::Entries(fields) => Demand::Entries(all(fields)),
             Form::Leaf(nth) => {
                 order.push(*nth);
                 let values = classes.leaves.get(*nth).map_or(&[][..], |leaf| &leaf.values);
-                Given::OneOf(values.iter().copied().cloned().collect())
+                Demand::OneOf(values.iter().copied().cloned().collect())
             }
-            Form::Text => Given::Text,
-            Form::Any => Given::Any,
+            Form::Text => Demand::Text,
+            Form::Any => Demand::Any,
         }
     }
 

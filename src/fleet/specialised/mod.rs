@@ -25,7 +25,7 @@ use super::layers::{Layers, Merge};
 use crate::layers::Overlay;
 use crate::splitter::Content;
 use dropforge_engine::Template;
-use dropforge_machine::specialise::{Admission, Given, Guard, Known, TIME};
+use dropforge_machine::specialise::{Admission, Demand, Guard, Known, TIME};
 use dropforge_value::{Arena, DataMap, InputBuilder, Map, Shapes, Value};
 use hashbrown::HashMap;
 
@@ -202,7 +202,7 @@ impl Specialised {
         let form = Form::of(&classes);
         let mut all = OfClasses::default();
         let given = form.given(&classes, &mut all.order);
-        all.guard = self.guard.with(if let Given::Fields(given) = given { given } else { Vec::new() });
+        all.guard = self.guard.with(if let Demand::Fields(given) = given { given } else { Vec::new() });
         for (template, own) in templates.iter().zip(&classes.templates) {
             let mut made = HashMap::new();
             for (template, class) in own.iter().filter_map(|class| Some(((*template)?, class))) {

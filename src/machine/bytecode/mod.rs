@@ -21,7 +21,7 @@ mod sections;
 pub(crate) mod verify;
 
 pub use artifact::{
-    ARTIFACT_FORMAT, Bundle, BundleEntry, Bytes, Entry, FileEntry, Files, HEAD, ResourceFile, Resources, StoredValue,
+    ARTIFACT_FORMAT, Bundle, BundleEntry, Bytes, Entry, FileEntry, FileSet, HEAD, ResourceFile, Resources, StoredValue,
     encode, encode_specialised, encode_with_files, fingerprint, is_artifact, owner,
 };
 pub use code::{CodeView, Instruction};

@@ -12,7 +12,7 @@ use super::pool::{Constants, Pool, string};
 use super::records::{FAILURE_HEAD, Failure};
 use super::rows::{ChunkInfo, Handler, HandlerRow, Import, ImportKind, Signature};
 use super::sections::{Layout, NameRow, Parts, Properties, Row, Section, Tables};
-use super::verify::{self, Maxima, Rules, Texts};
+use super::verify::{self, Maxima, Rules};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::text::Source;
 use dropforge_value::{Shape, Text};
@@ -79,7 +79,7 @@ impl Program {
     /// [`Code::CorruptProgram`] if the verifier rejects the tables.
     pub fn new(parts: &mut Parts, sources: Vec<Arc<Source>>) -> Result<Program> {
         let mut maxima = Vec::with_capacity(parts.chunks.len());
-        verify::verify(&parts.tables(), Texts::Apart, Rules::ALL, Maxima::Measure(&mut maxima))?;
+        verify::verify(&parts.tables(), false, Rules::ALL, Maxima::Measure(&mut maxima))?;
         for (at, measured) in maxima {
             if let Some([.., stack, loops, captures]) = parts.chunks.get_mut(at) {
                 [*stack, *loops, *captures] = measured;
@@ -122,7 +122,7 @@ impl Program {
         rules: Rules,
     ) -> Result<Program> {
         let tables = Tables::of(dialect, properties, pool.text(), &block, &layout);
-        verify::verify(&tables, Texts::InPool, rules, Maxima::Compare)?;
+        verify::verify(&tables, true, rules, Maxima::Compare)?;
         Ok(Self::verified(dialect, properties, (block, layout), pool, OnceLock::new()))
     }
 

@@ -13,7 +13,7 @@ const REMEMBERED: usize = 1 << 14;
 /// The rules for inputs that are merged over others, some of which are known.
 ///
 /// ```
-/// use dropforge::specialise::{Given, Guard, Known};
+/// use dropforge::specialise::{Demand, Guard, Known};
 /// use dropforge::value::{Arena, Data, Value};
 /// let image = Known::Fields(vec![("tag", Known::Value(Value::Int(1)))]);
 /// let guard = Guard::new(&Known::Fields(vec![("image", image)]));
@@ -23,7 +23,7 @@ const REMEMBERED: usize = 1 << 14;
 /// assert!(!admission.admits(own("tag")));
 ///
 /// // Inputs of their own may be divided into classes by some of their values.
-/// let sizes = Given::OneOf(vec![Data::Int(1), Data::Int(2)]);
+/// let sizes = Demand::OneOf(vec![Data::Int(1), Data::Int(2)]);
 /// let guard = guard.with(vec![("size".to_owned(), sizes)]);
 /// let mut admission = guard.admission();
 /// let own = |size| arena.map(&[("size", Value::Int(size))]);
@@ -33,15 +33,15 @@ const REMEMBERED: usize = 1 << 14;
 #[derive(Debug, Clone, Default)]
 pub struct Guard {
     /// The known inputs as a tree of maps. The first is the top level.
-    maps: Vec<Rules>,
+    maps: Vec<MapGuard>,
     /// The values to choose from.
     choices: Vec<Vec<Data>>,
 }
 
 /// The rules for a map.
 #[derive(Debug, Clone, Default)]
-struct Rules {
-    rules: HashMap<String, Rule>,
+struct MapGuard {
+    rules: HashMap<String, EntryGuard>,
     /// The number of rules for entries that must be there.
     needed: usize,
     /// The keys, if there may be no others and in no other order.
@@ -50,18 +50,18 @@ struct Rules {
 
 /// The rule for an entry. Entries without a rule may be anything.
 #[derive(Debug, Clone, Copy)]
-enum Rule {
+enum EntryGuard {
     /// There may be none.
     Absent,
     /// It may be a map, which is merged over the one at this index.
     Merged(usize),
     /// It must be there.
-    Needed(Check),
+    Needed(ValueGuard),
 }
 
 /// A check of a value.
 #[derive(Debug, Clone, Copy)]
-enum Check {
+enum ValueGuard {
     /// A map with the rules at this index.
     Map(usize),
     Text,
@@ -71,7 +71,7 @@ enum Check {
 
 /// A demand on a value that inputs must give themselves.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Given {
+pub enum Demand {
     /// Any value.
     Any,
     /// A string.
@@ -79,9 +79,9 @@ pub enum Given {
     /// One of these values, which are neither lists nor maps.
     OneOf(Vec<Data>),
     /// A map that has these entries. It may have others.
-    Fields(Vec<(String, Given)>),
+    Fields(Vec<(String, Demand)>),
     /// A map with these entries, in this order.
-    Entries(Vec<(String, Given)>),
+    Entries(Vec<(String, Demand)>),
 }
 
 impl Guard {
@@ -93,10 +93,10 @@ impl Guard {
     }
 
     /// Returns the guard of inputs that give these values themselves.
-    pub fn with(&self, given: Vec<(String, Given)>) -> Self {
+    pub fn with(&self, given: Vec<(String, Demand)>) -> Self {
         let mut guard = self.clone();
         if guard.maps.is_empty() {
-            guard.maps.push(Rules::default());
+            guard.maps.push(MapGuard::default());
         }
         guard.give(0, given);
         guard
@@ -108,8 +108,8 @@ impl Guard {
         for (name, known) in fields {
             let rule = match known {
                 Known::Open => continue,
-                Known::Absent | Known::Value(_) | Known::Text | Known::Entries(_) => Rule::Absent,
-                Known::Fields(_) => Rule::Merged(self.add(known)),
+                Known::Absent | Known::Value(_) | Known::Text | Known::Entries(_) => EntryGuard::Absent,
+                Known::Fields(_) => EntryGuard::Merged(self.add(known)),
             };
             self.maps[at].rules.insert((*name).to_owned(), rule);
         }
@@ -117,43 +117,43 @@ impl Guard {
     }
 
     fn new_map(&mut self) -> usize {
-        self.maps.push(Rules::default());
+        self.maps.push(MapGuard::default());
         self.maps.len() - 1
     }
 
-    fn give(&mut self, at: usize, given: Vec<(String, Given)>) {
+    fn give(&mut self, at: usize, given: Vec<(String, Demand)>) {
         for (name, given) in given {
             let below = match self.rule(at, &name) {
-                Some(Rule::Merged(below) | Rule::Needed(Check::Map(below))) => Some(below),
+                Some(EntryGuard::Merged(below) | EntryGuard::Needed(ValueGuard::Map(below))) => Some(below),
                 _ => None,
             };
             let check = match given {
-                Given::Any => continue,
-                Given::Text => Check::Text,
-                Given::OneOf(values) => {
+                Demand::Any => continue,
+                Demand::Text => ValueGuard::Text,
+                Demand::OneOf(values) => {
                     self.choices.push(values);
-                    Check::OneOf(self.choices.len() - 1)
+                    ValueGuard::OneOf(self.choices.len() - 1)
                 }
-                Given::Fields(given) => {
+                Demand::Fields(given) => {
                     let below = below.unwrap_or_else(|| self.new_map());
                     self.give(below, given);
-                    Check::Map(below)
+                    ValueGuard::Map(below)
                 }
-                Given::Entries(given) => {
+                Demand::Entries(given) => {
                     let below = below.unwrap_or_else(|| self.new_map());
                     self.maps[below].keys = Some(given.iter().map(|(key, _)| key.clone()).collect());
                     self.give(below, given);
-                    Check::Map(below)
+                    ValueGuard::Map(below)
                 }
             };
             let rules = &mut self.maps[at];
-            if !matches!(rules.rules.insert(name, Rule::Needed(check)), Some(Rule::Needed(_))) {
+            if !matches!(rules.rules.insert(name, EntryGuard::Needed(check)), Some(EntryGuard::Needed(_))) {
                 rules.needed += 1;
             }
         }
     }
 
-    fn rule(&self, at: usize, name: &str) -> Option<Rule> {
+    fn rule(&self, at: usize, name: &str) -> Option<EntryGuard> {
         self.maps.get(at)?.rules.get(name).copied()
     }
 
@@ -174,7 +174,7 @@ impl Guard {
         !needed
             && own.iter().all(|(name, value)| match (self.rule(at, name), value) {
                 (None, _) => true,
-                (Some(Rule::Merged(at)), Data::Map(map)) => self.admits_entries(at, map),
+                (Some(EntryGuard::Merged(at)), Data::Map(map)) => self.admits_entries(at, map),
                 (Some(_), _) => false,
             })
     }
@@ -184,7 +184,7 @@ impl Guard {
 const ANONYMOUS: u32 = 0;
 
 /// The entries of a map to look at, with their checks.
-type Checks = Rc<[(usize, Check)]>;
+type Checks = Rc<[(usize, ValueGuard)]>;
 
 /// A guard that remembers the shapes of maps.
 #[derive(Debug)]
@@ -219,9 +219,9 @@ impl Admission<'_> {
     fn admits_map(&mut self, at: usize, map: &Map<'_>) -> bool {
         let Some(checks) = self.checks(at, map) else { return false };
         checks.iter().all(|(nth, check)| match (*check, map.values().get(*nth)) {
-            (Check::Map(at), Some(Value::Map(map))) => self.admits_map(at, map),
-            (Check::Text, Some(Value::Str(_))) => true,
-            (Check::OneOf(choice), Some(value)) => self.choose(choice, *value),
+            (ValueGuard::Map(at), Some(Value::Map(map))) => self.admits_map(at, map),
+            (ValueGuard::Text, Some(Value::Str(_))) => true,
+            (ValueGuard::OneOf(choice), Some(value)) => self.choose(choice, *value),
             _ => false,
         })
     }
@@ -274,9 +274,9 @@ impl Admission<'_> {
         for (nth, name) in names().enumerate() {
             match rules.rules.get(name) {
                 None => {}
-                Some(Rule::Absent) => return None,
-                Some(Rule::Merged(at)) => checks.push((nth, Check::Map(*at))),
-                Some(Rule::Needed(check)) => {
+                Some(EntryGuard::Absent) => return None,
+                Some(EntryGuard::Merged(at)) => checks.push((nth, ValueGuard::Map(*at))),
+                Some(EntryGuard::Needed(check)) => {
                     found += 1;
                     checks.push((nth, *check));
                 }
@@ -342,10 +342,10 @@ mod tests {
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&names);
         let builder = InputBuilder::new(&arena, &shapes);
-        let envs = Given::OneOf(vec![Data::Str("dev".into()), Data::Str("prod".into())]);
+        let envs = Demand::OneOf(vec![Data::Str("dev".into()), Data::Str("prod".into())]);
         let cluster =
-            Given::Fields(vec![("env".to_owned(), envs), ("spot".to_owned(), Given::OneOf(vec![Data::Null]))]);
-        let labels = Given::Entries(vec![("a".to_owned(), Given::Text), ("b".to_owned(), Given::Any)]);
+            Demand::Fields(vec![("env".to_owned(), envs), ("spot".to_owned(), Demand::OneOf(vec![Data::Null]))]);
+        let labels = Demand::Entries(vec![("a".to_owned(), Demand::Text), ("b".to_owned(), Demand::Any)]);
         let known = Known::Fields(vec![("org", Known::Value(Value::Null))]);
         let guard = Guard::new(&known).with(vec![("cluster".to_owned(), cluster), ("labels".to_owned(), labels)]);
         let mut admission = guard.admission();

@@ -28,7 +28,7 @@ mod state;
 mod steps;
 mod walk;
 
-pub use guard::{Admission, Given, Guard};
+pub use guard::{Admission, Demand, Guard};
 
 use crate::bytecode::{Control, OpInfo, Place, Program};
 use crate::function::{Caches, Capabilities, Cx, Linked};

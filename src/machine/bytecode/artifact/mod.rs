@@ -50,7 +50,7 @@ mod write;
 pub use format::{FORMAT as ARTIFACT_FORMAT, fingerprint, is_artifact};
 pub use open::{Bundle, BundleEntry, Bytes};
 pub use resources::{HEAD, ResourceFile, Resources, StoredValue, owner};
-pub use write::{Entry, FileEntry, Files, encode, encode_specialised, encode_with_files};
+pub use write::{Entry, FileEntry, FileSet, encode, encode_specialised, encode_with_files};
 
 #[cfg(test)]
 mod tests;

@@ -177,9 +177,9 @@ fn dialect(decoder: &mut Decoder<'_>) -> Result<Dialect> {
 /// may be damaged after its first [`HEAD`] bytes.
 ///
 /// ```
-/// use dropforge::bytecode::{Dialect, FileEntry, Files, encode_with_files, owner};
+/// use dropforge::bytecode::{Dialect, FileEntry, FileSet, encode_with_files, owner};
 /// let file = FileEntry { path: "notes/a.txt", content: b"a note", value: None };
-/// let files = Files { dialect: Dialect::Tera, name: "web", files: &[file] };
+/// let files = FileSet { dialect: Dialect::Tera, name: "web", files: &[file] };
 /// let artifact = encode_with_files(&[], &files, false)?;
 /// assert_eq!(owner(&artifact), Some(Dialect::Tera));
 /// assert_eq!(owner(b"a note"), None);

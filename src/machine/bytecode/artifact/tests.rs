@@ -9,7 +9,7 @@ use super::super::verify::{Rule, Rules};
 use super::messagepack::Decoder;
 use super::open::Bytes;
 use super::write::seal;
-use super::{Bundle, Entry, FileEntry, Files, encode, encode_specialised, encode_with_files, owner, resources};
+use super::{Bundle, Entry, FileEntry, FileSet, encode, encode_specialised, encode_with_files, owner, resources};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_value::{Data, DataMap};
 
@@ -157,7 +157,7 @@ fn with_files(from: &[u8], to: &[u8]) -> Vec<u8> {
     let entry = Entry { name: "t", program: &program, escape: false, executable: false, reaches: &[], residual: None };
     let (value, list) = (value(), FILES.map(|(path, content)| FileEntry { path, content, value: None }));
     let list = list.map(|file| FileEntry { value: (file.path == "d/b").then_some(&value), ..file });
-    let files = Files { dialect: Dialect::ALL[1], name: "set", files: &list };
+    let files = FileSet { dialect: Dialect::ALL[1], name: "set", files: &list };
     let bytes = encode_with_files(&[entry], &files, false).unwrap();
     let at = bytes.windows(from.len()).position(|bytes| bytes == from).unwrap();
     let mut changed = [&bytes[..at], to, &bytes[at + from.len()..]].concat();
@@ -268,7 +268,7 @@ fn values_are_bounded_and_written_in_one_way() {
 fn files_need_distinct_relative_paths() {
     let files = |files: &[(&str, &[u8])]| {
         let files: Vec<_> = files.iter().map(|&(path, content)| FileEntry { path, content, value: None }).collect();
-        encode_with_files(&[], &Files { dialect: Dialect::ALL[0], name: "set", files: &files }, false)
+        encode_with_files(&[], &FileSet { dialect: Dialect::ALL[0], name: "set", files: &files }, false)
             .map_err(|error| error.code)
     };
     assert!(files(&[("a", b""), ("b", b"")]).is_ok());

@@ -35,7 +35,7 @@ pub struct Entry<'e> {
 
 /// Files to write beside templates.
 #[derive(Debug, Clone, Copy)]
-pub struct Files<'e> {
+pub struct FileSet<'e> {
     /// The language that owns them.
     pub dialect: Dialect,
     /// A name for all of them.
@@ -147,11 +147,11 @@ pub fn encode_specialised(templates: &[Entry<'_>], known: &DataMap, strip: bool)
 ///
 /// # Errors
 /// Those of [`encode`].
-pub fn encode_with_files(templates: &[Entry<'_>], files: &Files<'_>, strip: bool) -> Result<Vec<u8>> {
+pub fn encode_with_files(templates: &[Entry<'_>], files: &FileSet<'_>, strip: bool) -> Result<Vec<u8>> {
     encode_all(templates, Some(files), "", strip)
 }
 
-fn encode_all(templates: &[Entry<'_>], files: Option<&Files<'_>>, known: &str, strip: bool) -> Result<Vec<u8>> {
+fn encode_all(templates: &[Entry<'_>], files: Option<&FileSet<'_>>, known: &str, strip: bool) -> Result<Vec<u8>> {
     let mut sorted = templates.to_vec();
     sorted.small_sort_by_key(|entry| entry.name);
     distinct(sorted.iter().map(|entry| entry.name), "two templates have it")?;
@@ -240,7 +240,7 @@ impl ArtifactBody {
     }
 
     /// Adds the contents of files.
-    fn files<'f>(&mut self, files: &Files<'f>) -> Result<ListedFiles<'f>> {
+    fn files<'f>(&mut self, files: &FileSet<'f>) -> Result<ListedFiles<'f>> {
         let mut sorted = files.files.to_vec();
         sorted.small_sort_by_key(|file| file.path);
         let paths = sorted.iter().map(|file| file.path);

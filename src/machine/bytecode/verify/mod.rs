@@ -39,15 +39,6 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 /// Maximum number of a program's strings that share a byte of the text, on average.
 pub(super) const SHARED: usize = 4;
 
-/// The location of source texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::bytecode) enum Texts {
-    /// In the pool.
-    InPool,
-    /// Outside the program.
-    Apart,
-}
-
 /// The handling of the maximum heights of each chunk: stack, loops, captures.
 #[derive(Debug)]
 pub(in crate::bytecode) enum Maxima<'m> {
@@ -57,18 +48,18 @@ pub(in crate::bytecode) enum Maxima<'m> {
     Measure(&'m mut Vec<(usize, [u32; 3])>),
 }
 
-/// Checks the tables and the code of a program.
+/// Checks the tables and the code of a program. `texts_in_pool` tells if the pool has the texts of sources.
 ///
 /// # Errors
 /// [`Code::CorruptProgram`](dropforge_base::diagnostics::Code::CorruptProgram) with the broken rule.
 pub(in crate::bytecode) fn verify(
     tables: &Tables<'_>,
-    texts: Texts,
+    texts_in_pool: bool,
     rules: Rules,
     mut maxima: Maxima<'_>,
 ) -> Result<()> {
     let check = Check { tables, rules };
-    check.tables(texts)?;
+    check.tables(texts_in_pool)?;
     let records = check.records()?;
     check.code(&mut vec![0; tables.words.len()], &records, &mut maxima)
 }

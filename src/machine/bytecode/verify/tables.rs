@@ -7,7 +7,7 @@ use super::super::records::{
     unpack_segment,
 };
 use super::super::rows::{ChunkInfo, ImportKind, Region, Signature};
-use super::{Check, Rule, SHARED, Texts};
+use super::{Check, Rule, SHARED};
 use dropforge_base::diagnostics::{Code, Result};
 
 /// One more than the largest operand that fits next to an opcode.
@@ -15,14 +15,14 @@ const OPERANDS: usize = 1 << 24;
 
 impl Check<'_, '_> {
     /// Checks all tables except records and code.
-    pub(super) fn tables(&self, texts: Texts) -> Result<()> {
+    pub(super) fn tables(&self, texts_in_pool: bool) -> Result<()> {
         self.totals()?;
         self.strings()?;
         self.numbers()?;
         self.chunks()?;
         self.names()?;
         self.named_chunks()?;
-        self.sources(texts)?;
+        self.sources(texts_in_pool)?;
         self.positions()
     }
 
@@ -104,9 +104,9 @@ impl Check<'_, '_> {
         string(self.tables.strings, self.tables.pool, id)
     }
 
-    fn sources(&self, texts: Texts) -> Result<()> {
+    fn sources(&self, texts_in_pool: bool) -> Result<()> {
         for (at, &[name, start, end]) in self.tables.sources.iter().enumerate() {
-            let text = texts == Texts::Apart || self.tables.pool.get(start as usize..end as usize).is_some();
+            let text = !texts_in_pool || self.tables.pool.get(start as usize..end as usize).is_some();
             self.require(Rule::V13, self.has_string(name) && start <= end && text, "a source has no text", at)?;
         }
         Ok(())

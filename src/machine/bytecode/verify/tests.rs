@@ -6,7 +6,7 @@ use super::super::operands::LoopField;
 use super::super::records::{Gate, Root, Scope, pack_path, pack_root};
 use super::super::rows::{ChunkInfo, Handler, ImportKind, Number, Signature};
 use super::super::sections::{Parts, Properties};
-use super::{Maxima, Rule, Rules, Texts, verify};
+use super::{Maxima, Rule, Rules, verify};
 use dropforge_base::diagnostics::Code;
 
 const INPUT: u32 = 0;
@@ -90,8 +90,8 @@ fn looping(names: u32, first: u32, slot: u32, back: u32) -> Parts {
     program(&[&words[..], &[op(Op::Return, 0)]].concat())
 }
 
-fn check(parts: &Parts, texts: Texts, rules: Rules) -> Result<(), String> {
-    let checked = verify(&parts.tables(), texts, rules, Maxima::Measure(&mut Vec::new()));
+fn check(parts: &Parts, texts_in_pool: bool, rules: Rules) -> Result<(), String> {
+    let checked = verify(&parts.tables(), texts_in_pool, rules, Maxima::Measure(&mut Vec::new()));
     checked.map_err(|error| error.fields.get("rule").cloned().unwrap_or_default())
 }
 
@@ -130,7 +130,7 @@ fn programs_of_every_construct_pass() {
         looping(2, 0, 0, 4),
         guarded([op(Op::LoadPath, 0), op(Op::Not, 0)], GUARD, 2),
     ] {
-        assert_eq!(check(&parts, Texts::Apart, Rules::ALL), Ok(()));
+        assert_eq!(check(&parts, false, Rules::ALL), Ok(()));
     }
 }
 
@@ -246,11 +246,11 @@ fn each_rule_refuses_programs_that_break_it() {
     ];
     let mut wrong = Vec::new();
     for (rule, what, parts) in &broken {
-        let refused = check(parts, Texts::Apart, Rules::ALL);
+        let refused = check(parts, false, Rules::ALL);
         if refused != Err(rule.to_string()) {
             wrong.push(format!("{rule}: {what}: {refused:?}"));
         }
-        let without = check(parts, Texts::Apart, Rules::without(*rule));
+        let without = check(parts, false, Rules::without(*rule));
         if without != Ok(()) {
             wrong.push(format!("{rule} off: {what}: {without:?}"));
         }
@@ -264,14 +264,14 @@ fn each_rule_refuses_programs_that_break_it() {
 #[test]
 fn a_text_of_a_loaded_source_is_a_piece_of_the_pool() {
     let parts = plain();
-    assert_eq!(check(&parts, Texts::InPool, Rules::ALL), Err("V13".into()));
-    assert_eq!(check(&parts, Texts::InPool, Rules::without(Rule::V13)), Ok(()));
+    assert_eq!(check(&parts, true, Rules::ALL), Err("V13".into()));
+    assert_eq!(check(&parts, true, Rules::without(Rule::V13)), Ok(()));
 }
 
 #[test]
 fn a_chunk_declares_the_heights_it_has() {
     let mut parts = program(&[op(Op::LoadPath, INPUT), op(Op::Pop, 0), op(Op::Return, 0)]);
-    let compare = |parts: &Parts, rules| verify(&parts.tables(), Texts::Apart, rules, Maxima::Compare);
+    let compare = |parts: &Parts, rules| verify(&parts.tables(), false, rules, Maxima::Compare);
     let error = compare(&parts, Rules::ALL).unwrap_err();
     assert_eq!(error.code, Code::CorruptProgram);
     assert_eq!(error.fields.get("rule").map(String::as_str), Some("V7"));
