@@ -172,6 +172,7 @@ fn failing(name: &str, variadic: bool, body: PositionalBody) -> Builtin {
         pure: true,
         local: true,
         looks: Looks::All,
+        mutates: false,
         total: &[],
         body: Body::Positional(body),
     }

@@ -1,22 +1,6 @@
 //! Positional parameters of languages whose calls assign arguments by type, without conversion.
 //!
 //! The body gets the arguments as they were given: one value for each parameter, then those of the rest.
-//!
-//! ```text
-//! assigned! {
-//!     /// Text.
-//!     pub static TEXTS:
-//!     "repeat" (Int, Str) = repeat, "Repeat a text." [r#"{{ repeat 2 "a" }}"# => "aa"];
-//!     "list" (... Any) = list, "A list of the arguments." [];
-//!     "set" (Map, Str, Any) = set, mutates Map, "Put a value under a key." [];
-//!     "now" () = now, needs CLOCK, "The time." [];
-//!     "shout" (Str) => shout, "In capitals." [];
-//! }
-//! ```
-//!
-//! As in [`builtins!`](crate::builtins), a body after `=` returns a value, and one after `=>` appends text. `mutates Map`
-//! declares a function that changes a map among its arguments, `makes Map` one whose result is a map of its own, and
-//! `looks Keys` or `looks Kinds` one that looks at no more of lists and maps ([`Looks`](super::Looks)).
 
 use dropforge_value::{Extended, Sized, Type, Value, Width};
 
@@ -118,8 +102,6 @@ pub struct Assigned {
     pub params: &'static [Target],
     /// The type of all further arguments.
     pub rest: Option<Target>,
-    /// `true` if the function changes a map among its arguments.
-    pub mutates: bool,
 }
 
 impl Assigned {
@@ -151,55 +133,12 @@ impl Assigned {
     }
 }
 
-/// Declares a table of functions with assigned arguments. See the documentation of the module `function::assigned`.
-#[macro_export]
-#[doc(hidden)]
-macro_rules! assigned {
-    (@kind) => { $crate::bytecode::ImportKind::Function };
-    (@kind intrinsic) => { $crate::bytecode::ImportKind::Intrinsic };
-    (@body = $body:expr) => { $crate::function::Body::Native($body) };
-    (@body => $body:expr) => { $crate::function::Body::Text($body) };
-    (@rest) => { None };
-    (@rest $rest:ident) => { Some($crate::function::Target::$rest) };
-    (@mutates) => { false };
-    (@mutates Map) => { true };
-    (
-        $(#[$meta:meta])* $visibility:vis static $table:ident:
-        $($($kind:ident)? $name:literal
-            ($($target:ident $(($capsule:literal))?),* $(,)? $(... $rest:ident)?)
-            $to:tt $body:expr
-            $(, needs $needs:ident)?
-            $(, mutates $mutates:ident)?
-            $(, makes $makes:ident)?
-            $(, reads $place:ident)?
-            $(, looks $looks:ident)?
-            , $doc:literal
-            [$($template:literal => $rendered:literal),* $(,)?];)*
-    ) => {
-        $(#[$meta])*
-        $visibility static $table: &[$crate::function::Builtin] = &[$($crate::function::Builtin::declared(
-            $crate::assigned!(@kind $($kind)?),
-            $name,
-            $crate::function::Params::Assigned($crate::function::Assigned {
-                params: const { &[$($crate::function::Target::$target $(($capsule))?),*] },
-                rest: $crate::assigned!(@rest $($rest)?),
-                mutates: $crate::assigned!(@mutates $($mutates)?),
-            }),
-            $crate::assigned!(@body $to $body),
-            $crate::function::Capabilities::NONE$(.and($crate::function::Capabilities::$needs))?,
-            $doc,
-            &[$(($template, $rendered)),*],
-        )$(.making($crate::function::Type::$makes))?$(.reading($crate::bytecode::Place::$place))?
-            $(.looking($crate::function::Looks::$looks))?),*];
-    };
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use dropforge_value::Arena;
 
-    const FORMAT: Assigned = Assigned { params: &[Target::Str, Target::Int], rest: Some(Target::Any), mutates: false };
+    const FORMAT: Assigned = Assigned { params: &[Target::Str, Target::Int], rest: Some(Target::Any) };
 
     #[test]
     fn arguments_are_assigned_but_not_converted() {
@@ -215,7 +154,7 @@ mod tests {
     #[test]
     fn functions_with_other_parameters_have_other_fingerprints() {
         let print = |params, rest| {
-            let assigned = Assigned { params, rest, mutates: false };
+            let assigned = Assigned { params, rest };
             assigned.fingerprint().collect::<Vec<_>>()
         };
         let all = [

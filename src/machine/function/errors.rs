@@ -4,7 +4,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 
-use dropforge_base::diagnostics::Diagnostic;
+use dropforge_base::diagnostics::{CULPRIT, Code, Diagnostic};
 
 /// The result of an operation on values.
 pub type Outcome<T> = Result<T, Fault>;
@@ -66,6 +66,15 @@ impl Fault {
         match self {
             Self::Wrong(wrong) => Self::wrong(format!("{prefix}: {}", wrong.message)),
             limit => limit,
+        }
+    }
+
+    /// Converts to an error of the running instruction.
+    #[cold]
+    pub fn into_error(self) -> Box<Diagnostic> {
+        match self {
+            Self::Limit(limit) => limit,
+            Self::Wrong(wrong) => Diagnostic::new(Code::BadArgument, format!("{CULPRIT}: {}", wrong.message)),
         }
     }
 

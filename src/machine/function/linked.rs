@@ -50,7 +50,7 @@ impl Link {
                 takes.iter_mut().zip(*params).for_each(|(ty, param)| *ty = param.ty);
                 Direct::of(body)
             }
-            (Params::Assigned(params), body) if function.needs.is_none() && !params.mutates => {
+            (Params::Assigned(params), body) if function.needs.is_none() && !function.mutates => {
                 assigned = Some(*params);
                 Direct::of(body)
             }

@@ -1,31 +1,5 @@
 //! Functions with several signatures. The gate picks one by the arguments of a call, a checker by their types.
 //!
-//! ```text
-//! overloads! {
-//!     /// Functions of text.
-//!     pub static STRINGS:
-//!     "charAt": "Returns the character at an index; the empty string at the end."
-//!         ["'abc'.charAt(1)" => "'b'", "'abc'.charAt(4)" => "E0403"]
-//!         fn "string_char_at_int" member (String, Int) -> String = char_at;
-//!     "lists.range": "Returns the integers from 0 up to, but not including, a number." ["lists.range(2)" => "[0, 1]"]
-//!         fn "lists_range" (Int) -> (list Int) = range;
-//!     "size": "Returns the number of elements or characters." ["size('é')" => "1", "[1, 2].size()" => "2"]
-//!         fn "size_list" ((list A)) -> Int = size;
-//!         fn "list_size" member ((list A)) -> Int = size;
-//!         fn "size_map" ((map A B)) -> Int = size;
-//! }
-//!
-//! fn char_at<'v>(cx: &Cx<'v>, text: &'v str, index: i64) -> Result<&'v str> {
-//!     pay(cx, text)?;
-//!     let rest = text.get(byte_of(text, index)?..).unwrap_or("");
-//!     Ok(rest.get(..rest.chars().next().map_or(0, char::len_utf8)).unwrap_or(""))
-//! }
-//! ```
-//!
-//! A body takes the [`Cx`](super::Cx), if it needs it, and an argument of the matching Rust type for each parameter
-//! ([`FromArgument`](super::FromArgument)). It returns a Rust type or a [`Value`](dropforge_value::Value)
-//! ([`IntoValue`](super::IntoValue)).
-//!
 //! An overload's id is unique. Type checks, costs and errors refer to it.
 //!
 //! A type is `Dyn Null Bool Int Uint Double String Bytes Timestamp Duration Type`, `(list T)`, `(map K V)`, `(optional
@@ -137,83 +111,30 @@ pub(super) fn joined(overloads: &[Overload], more: &[Overload]) -> Cow<'static, 
     Cow::Owned(all)
 }
 
-/// Declares a table of overloaded functions. See the documentation of [`crate::function::overloads`].
-#[macro_export]
-#[doc(hidden)]
-macro_rules! overloads {
-    (@type ($($ty:tt)+)) => { $crate::overloads!(@type $($ty)+) };
-    (@type list $element:tt) => { $crate::function::Ty::List(&$crate::overloads!(@type $element)) };
-    (@type map $key:tt $value:tt) => {
-        $crate::function::Ty::Map(&$crate::overloads!(@type $key), &$crate::overloads!(@type $value))
-    };
-    (@type optional $of:tt) => { $crate::function::Ty::Optional(&$crate::overloads!(@type $of)) };
-    (@type type $of:tt) => { $crate::function::Ty::Type(&$crate::overloads!(@type $of)) };
-    (@type Dyn) => { $crate::function::Ty::Dyn };
-    (@type Null) => { $crate::function::Ty::Null };
-    (@type Bool) => { $crate::function::Ty::Bool };
-    (@type Int) => { $crate::function::Ty::Int };
-    (@type Uint) => { $crate::function::Ty::Uint };
-    (@type Double) => { $crate::function::Ty::Double };
-    (@type String) => { $crate::function::Ty::String };
-    (@type Bytes) => { $crate::function::Ty::Bytes };
-    (@type Timestamp) => { $crate::function::Ty::Timestamp };
-    (@type Duration) => { $crate::function::Ty::Duration };
-    (@type Type) => { $crate::function::Ty::Type(&$crate::function::Ty::Dyn) };
-    (@type $name:literal) => { $crate::function::Ty::Opaque($name) };
-    (@type $param:ident) => { $crate::function::Ty::Param(stringify!($param)) };
-    (@member) => { false };
-    (@member member) => { true };
-    (
-        $(#[$meta:meta])* $visibility:vis static $table:ident:
-        $($name:literal $(needs $needs:ident)? : $doc:literal [$($example:literal => $result:literal),* $(,)?]
-            $(fn $($id:literal)+ $($member:ident)? ($($param:tt),* $(,)?) -> $answer:tt = $body:expr;)*
-        )*
-    ) => {
-        $(#[$meta])*
-        $visibility static $table: &[$crate::function::Builtin] = &[$($crate::function::Builtin::declared(
-            $crate::bytecode::ImportKind::Function,
-            $name,
-            $crate::function::Params::Overloaded(std::borrow::Cow::Borrowed(const { &[
-                $($crate::function::Overload {
-                    id: concat!($($id),+),
-                    member: $crate::overloads!(@member $($member)?),
-                    params: const { &[$($crate::overloads!(@type $param)),*] },
-                    result: const { $crate::overloads!(@type $answer) },
-                    body: |cx, arguments| $crate::function::TypedBody::call($body, cx, arguments),
-                }),*
-            ] })),
-            $crate::function::Body::Overloaded,
-            $crate::function::Capabilities::NONE$(.and($crate::function::Capabilities::$needs))?,
-            $doc,
-            &[$(($example, $result)),*],
-        )),*];
-    };
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bytecode::ImportKind;
-    use crate::function::{Builtin, Cx, Params, Registry};
-    use dropforge_base::diagnostics::Result;
+    use crate::function::{Builtin, Params, Registry};
+    use crate::functions;
     use dropforge_value::Value;
 
-    fn first<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-        args.first().copied().ok_or_else(|| cx.arity())
+    fn first<'v>(value: Value<'v>, _: Option<Value<'v>>) -> Value<'v> {
+        value
     }
 
-    overloads! {
+    functions! {
         static ONE:
-        "f": "The first." ["f([1])" => "1"]
-            fn "f_list" ((list A)) -> A = first;
-            fn "f_map" member ((map String (list Int)), "net.IP") -> (optional B) = first;
+        "f", "The first." ["f([1])" => "1"]
+            | "f_list" ((list A)) -> A = first;
+            | "f_map" member ((map String (list Int)), "net.IP") -> (optional B) = first;
     }
 
-    overloads! {
+    functions! {
         static OTHER:
-        "f": "The first, again." ["f(int)" => "int"]
-            fn "f_list" ((list Dyn)) -> Dyn = first;
-            fn "f_type" (Type, (type A)) -> Bool = first;
+        "f", "The first, again." ["f(int)" => "int"]
+            | "f_list" ((list Dyn)) -> Dyn = first;
+            | "f_type" (Type, (type A)) -> Bool = first;
     }
 
     fn overloads(builtin: &Builtin) -> Vec<String> {

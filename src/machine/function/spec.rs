@@ -204,6 +204,8 @@ pub struct Builtin {
     /// Kinds of arguments, one for each parameter, on which it neither fails nor records an error. It may still exceed a
     /// limit.
     pub total: &'static [&'static [Kind]],
+    /// `true` if a call may change a map among its arguments.
+    pub mutates: bool,
     /// The implementation.
     pub body: Body,
 }
@@ -223,10 +225,9 @@ impl Builtin {
         doc: &'static str,
         examples: &'static [Example],
     ) -> Self {
-        let pure = needs.is_none() && !matches!(&params, Params::Assigned(assigned) if assigned.mutates);
         let (name, doc, examples) = (Cow::Borrowed(name), Cow::Borrowed(doc), Cow::Borrowed(examples));
-        let (local, looks) = (needs.is_none(), Looks::All);
-        Self { kind, name, params, doc, examples, needs, pure, local, looks, total: &[], body }
+        let (pure, local, looks) = (needs.is_none(), needs.is_none(), Looks::All);
+        Self { kind, name, params, doc, examples, needs, pure, local, looks, total: &[], mutates: false, body }
     }
 
     /// Creates the row of the function that compiles templates at render time.
@@ -260,6 +261,14 @@ impl Builtin {
         self
     }
 
+    /// Makes a row of a table impure: a call may change a map among its arguments.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn mutating(mut self, _: Type) -> Self {
+        (self.pure, self.mutates) = (false, true);
+        self
+    }
+
     /// Adds the kinds of arguments on which it never fails to a row of a table.
     #[doc(hidden)]
     #[must_use]
@@ -283,12 +292,6 @@ impl Builtin {
             kinds.len() == values.len() && kinds.iter().zip(values).all(|(kind, value)| kind.admits(value))
         };
         self.needs.is_none() && self.total.iter().any(fits)
-    }
-
-    /// Returns `true` if a call may change a map among its arguments.
-    #[inline]
-    pub fn mutates(&self) -> bool {
-        matches!(&self.params, Params::Assigned(assigned) if assigned.mutates)
     }
 
     /// Creates a function outside a table. It counts as impure.
@@ -357,52 +360,4 @@ impl Builtin {
         };
         Signature::of(count, hash)
     }
-}
-
-/// Declares a table of builtins. See the documentation of [`crate::function`].
-#[macro_export]
-#[doc(hidden)]
-macro_rules! builtins {
-    (@kind filter) => { $crate::bytecode::ImportKind::Filter };
-    (@kind test) => { $crate::bytecode::ImportKind::Test };
-    (@kind intrinsic) => { $crate::bytecode::ImportKind::Intrinsic };
-    (@kind function) => { $crate::bytecode::ImportKind::Function };
-    (@default) => { $crate::function::Default::Required };
-    (@default absent) => { $crate::function::Default::Absent };
-    (@default true) => { $crate::function::Default::Bool(true) };
-    (@default false) => { $crate::function::Default::Bool(false) };
-    (@default int $n:literal) => { $crate::function::Default::Int($n) };
-    (@default str $text:literal) => { $crate::function::Default::Str($crate::value::Text::new($text)) };
-    (@body = $body:expr) => { $crate::function::Body::Native($body) };
-    (@body => $body:expr) => { $crate::function::Body::Text($body) };
-    (@given Absent) => { $crate::function::Kind::Absent };
-    (@given Present) => { $crate::function::Kind::Present };
-    (@given $ty:ident) => { $crate::function::Kind::Is($crate::function::Type::$ty) };
-    (
-        $(#[$meta:meta])* $visibility:vis static $table:ident:
-        $($kind:ident $name:literal
-            ($($param:ident: $ty:ident $(= $default:ident $($given:literal)?)?),* $(,)?)
-            $to:tt $body:expr
-            $(, needs $needs:ident)?
-            $(, reads $place:ident)?
-            $(, total ($($given_kind:ident),*) $(or ($($other_kind:ident),*))*)?
-            , $doc:literal
-            [$($template:literal => $rendered:literal),* $(,)?];)*
-    ) => {
-        $(#[$meta])*
-        $visibility static $table: &[$crate::function::Builtin] = &[$($crate::function::Builtin::declared(
-            $crate::builtins!(@kind $kind),
-            $name,
-            $crate::function::Params::Named(&[$($crate::function::Param {
-                name: stringify!($param),
-                ty: $crate::function::Type::$ty,
-                default: $crate::builtins!(@default $($default $($given)?)?),
-            }),*]),
-            $crate::builtins!(@body $to $body),
-            $crate::function::Capabilities::NONE$(.and($crate::function::Capabilities::$needs))?,
-            $doc,
-            &[$(($template, $rendered)),*],
-        )$(.reading($crate::bytecode::Place::$place))?$(.never_failing(&[&[$($crate::builtins!(@given $given_kind)),*]
-            $(, &[$($crate::builtins!(@given $other_kind)),*])*]))?),*];
-    };
 }

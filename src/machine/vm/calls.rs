@@ -11,7 +11,9 @@ use super::output::Output;
 use super::semantics::{Form, Semantics};
 use super::units::{CallTarget, Called};
 use crate::bytecode::{CallSite, ChunkInfo, Delivery, EscapeMode, Gate, ImportKind, Op};
-use crate::function::{Body, Builtin, Cx, Direct, HostArgs, Linked, Param, Params, check_in_order, with_arranged};
+use crate::function::{
+    Body, Builtin, Cx, Direct, HostArgs, Linked, Param, Params, check_in_order, with_arranged,
+};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limit;
 use dropforge_value::{DataMap, Value};
@@ -158,10 +160,10 @@ impl<'r, A: Access, S: Semantics + ?Sized> Interpreter<'r, '_, A, S> {
         let (cx, out) = (&self.cx, &mut self.out);
         let params = match builtin.params {
             Params::Named(params) => params,
-            Params::Assigned(assigned) => {
+            Params::Assigned(_) => {
                 let given = self.rules.assign(cx, builtin, given)?;
                 let result = run(cx, builtin, &given, out);
-                if assigned.mutates {
+                if builtin.mutates {
                     self.flag_changed()?;
                 }
                 return result;

@@ -7,16 +7,16 @@ use crate::values::{as_bytes, maps, text, type_name};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::stdlib::{float_format, numbers};
 use dropforge_machine::function::Cx;
-use dropforge_machine::overloads;
+use dropforge_machine::functions;
 use dropforge_value::{Extended, Value};
 
-overloads! {
+functions! {
     /// The function `format` of the library `strings`.
     pub static TABLE:
-    "format": "Replaces the clauses `%s`, `%d`, `%f`, `%e`, `%b`, `%o`, `%x` and `%X` with the values of a list; `%%` is a percent sign."
+    "format", "Replaces the clauses `%s`, `%d`, `%f`, `%e`, `%b`, `%o`, `%x` and `%X` with the values of a list; `%%` is a percent sign."
         ["'%s is %d'.format(['a', 1])" => "'a is 1'", "'%.2f %x'.format([1.5, 255])" => "'1.50 ff'",
          "'%s'.format([[1, 'a', {'k': 2.0}]])" => "'[1, a, {k: 2}]'", "'%d'.format(['a'])" => "E0403", "'%d'.format([])" => "E0403"]
-        fn "string_format" member (String, (list Dyn)) -> String = format;
+        | "string_format" member (String, (list Dyn)) -> String = format;
 }
 
 /// The default precision.

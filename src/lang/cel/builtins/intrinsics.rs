@@ -7,44 +7,31 @@ use crate::values::{access, as_optional, in_document, maps, text, type_name};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, joined};
 use dropforge_base::stdlib::paths;
 use dropforge_machine::function::{Cx, Noted, excerpt};
+use dropforge_machine::functions;
 use dropforge_schema::{Schema, Violation};
 use dropforge_value::{Extended, Value};
 
-/// Declares a table of intrinsics, whose bodies are [typed](dropforge_machine::function::TypedBody).
-macro_rules! intrinsics {
-    (
-        $(#[$meta:meta])* $visibility:vis static $table:ident:
-        $($name:literal ($($params:tt)*) = $body:path $(, reads $place:ident)?, $doc:literal;)*
-    ) => {
-        dropforge_machine::builtins! {
-            $(#[$meta])* $visibility static $table:
-            $(intrinsic $name ($($params)*)
-                = |cx, arguments| dropforge_machine::function::TypedBody::call($body, cx, arguments)$(, reads $place)?, $doc [];)*
-        }
-    };
-}
-
-intrinsics! {
+functions! {
     /// The intrinsics of expressions.
     pub static EXPRESSIONS:
-    "uint" (bits: Int) = i64::cast_unsigned, "The unsigned integer of a literal.";
-    "bytes" (base64: Str) = bytes, "The bytes of a literal.";
-    "type" (name: Str) = type_of_name, "A type by its name.";
-    "has" (value: Any, field: Str) = access::has, "Returns `true` if a value has a field.";
-    "select optional" (value: Any, field: Str) = access::select_optional, "An optional of a field.";
-    "index optional" (value: Any, index: Any) = access::index_optional, "An optional of an element.";
-    "held field" (value: Any, field: Str) = access::held_field, "The value that an optional of a field holds; undefined for a missing one.";
-    "held element" (value: Any, index: Any) = access::held_element, "The value that an optional of an element holds; undefined for a missing one.";
-    "held" (value: Any) = held, "The value of an optional; undefined for an empty one, or another value.";
-    "empty" (value: Any) = is_empty, "Returns `true` for an empty optional.";
-    "list" (elements: List) = list, "A list of elements, each after a boolean: `true` for an optional element.";
-    "map" (entries: List) = map, "A map of entries: `true` for an optional entry, key, value.";
-    "map of pairs" (pairs: List) = map_of_pairs, "A map of alternating keys and values.";
-    "map of maps" (maps: List, from: Int) = map_of_maps, "A map with the entries of several maps, unless an error was noted since `from`.";
-    "schema" (text: Str, values: List) = schema, "Checks inputs with their schemas. Returns them with declared numbers.";
-    "settled" (answer: Any, from: Int) = settled, "A value, unless an error was noted since `from`.";
-    "known" (keys: List, unknown: List) = known, "Fails if the keys are those of an unknown attribute, or one is undefined.";
-    "decided" (answer: Any, from: Int) = decided, "A value that makes the errors noted since `from` irrelevant.";
+    intrinsic "uint" (bits: Int) = i64::cast_unsigned, "The unsigned integer of a literal." [];
+    intrinsic "bytes" (base64: Str) = bytes, "The bytes of a literal." [];
+    intrinsic "type" (name: Str) = type_of_name, "A type by its name." [];
+    intrinsic "has" (value: Any, field: Str) = access::has, "Returns `true` if a value has a field." [];
+    intrinsic "select optional" (value: Any, field: Str) = access::select_optional, "An optional of a field." [];
+    intrinsic "index optional" (value: Any, index: Any) = access::index_optional, "An optional of an element." [];
+    intrinsic "held field" (value: Any, field: Str) = access::held_field, "The value that an optional of a field holds; undefined for a missing one." [];
+    intrinsic "held element" (value: Any, index: Any) = access::held_element, "The value that an optional of an element holds; undefined for a missing one." [];
+    intrinsic "held" (value: Any) = held, "The value of an optional; undefined for an empty one, or another value." [];
+    intrinsic "empty" (value: Any) = is_empty, "Returns `true` for an empty optional." [];
+    intrinsic "list" (elements: List) = list, "A list of elements, each after a boolean: `true` for an optional element." [];
+    intrinsic "map" (entries: List) = map, "A map of entries: `true` for an optional entry, key, value." [];
+    intrinsic "map of pairs" (pairs: List) = map_of_pairs, "A map of alternating keys and values." [];
+    intrinsic "map of maps" (maps: List, from: Int) = map_of_maps, "A map with the entries of several maps, unless an error was noted since `from`." [];
+    intrinsic "schema" (text: Str, values: List) = schema, "Checks inputs with their schemas. Returns them with declared numbers." [];
+    intrinsic "settled" (answer: Any, from: Int) = settled, "A value, unless an error was noted since `from`." [];
+    intrinsic "known" (keys: List, unknown: List) = known, "Fails if the keys are those of an unknown attribute, or one is undefined." [];
+    intrinsic "decided" (answer: Any, from: Int) = decided, "A value that makes the errors noted since `from` irrelevant." [];
 }
 
 fn bytes<'v>(cx: &Cx<'v>, base64: &'v str) -> Result<Value<'v>> {
@@ -183,19 +170,19 @@ fn known<'v>(cx: &Cx<'v>, keys: &'v [Value<'v>], unknown: &'v [Value<'v>]) -> Re
     Ok(Value::Null)
 }
 
-intrinsics! {
+functions! {
     /// The intrinsics of YAML templates.
     pub static DOCUMENTS:
-    "spelled" (number: Any, spelling: Str) = spelled, "A number with its spelling in a document.";
-    "tagged" (value: Any, tag: Str) = tagged, "A value with a tag.";
-    "entry of null" (value: Any) = entry_of_null, "A map with one entry, whose key is null.";
-    "condition" (value: Any) = condition, "A boolean; fails for another value.";
-    "assertion" (message: Any, values: List) = assertion, "Fails with the error of an assertion.";
-    "path of file" (path: Any, folder: Str) = path_of_file, "The name of a file, relative to the root.";
-    "no such file" (name: Str, names: List) = no_such_file, "Fails with the error of a missing file.";
-    "missing inputs" (names: List, values: List) = missing_inputs, reads Notes, "Fails with the noted error, and those of missing inputs.";
-    "one by one" (value: Any) = one_by_one, "The elements for a loop with one variable.";
-    "in pairs" (value: Any) = in_pairs, "The entries for a loop with two variables.";
+    intrinsic "spelled" (number: Any, spelling: Str) = spelled, "A number with its spelling in a document." [];
+    intrinsic "tagged" (value: Any, tag: Str) = tagged, "A value with a tag." [];
+    intrinsic "entry of null" (value: Any) = entry_of_null, "A map with one entry, whose key is null." [];
+    intrinsic "condition" (value: Any) = condition, "A boolean; fails for another value." [];
+    intrinsic "assertion" (message: Any, values: List) = assertion, "Fails with the error of an assertion." [];
+    intrinsic "path of file" (path: Any, folder: Str) = path_of_file, "The name of a file, relative to the root." [];
+    intrinsic "no such file" (name: Str, names: List) = no_such_file, "Fails with the error of a missing file." [];
+    intrinsic "missing inputs" (names: List, values: List) = missing_inputs, reads Notes, "Fails with the noted error, and those of missing inputs." [];
+    intrinsic "one by one" (value: Any) = one_by_one, "The elements for a loop with one variable." [];
+    intrinsic "in pairs" (value: Any) = in_pairs, "The entries for a loop with two variables." [];
 }
 
 fn spelled<'v>(cx: &Cx<'v>, number: Value<'v>, spelling: &'v str) -> Result<Value<'v>> {
@@ -307,10 +294,10 @@ fn missing_inputs<'v>(cx: &Cx<'v>, names: &'v [Value<'v>], values: &'v [Value<'v
     Err(error)
 }
 
-intrinsics! {
+functions! {
     /// The intrinsic of included text.
     pub static INCLUDED_YAML:
-    "yaml" (text: Str, name: Str) = yaml, "The YAML document in the text that the template `name` rendered.";
+    intrinsic "yaml" (text: Str, name: Str) = yaml, "The YAML document in the text that the template `name` rendered." [];
 }
 
 /// The bytes that parsing charges for each byte of text, in addition to the value.

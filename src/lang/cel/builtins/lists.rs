@@ -9,35 +9,35 @@ use crate::values::{arithmetic, byte_len, maps, time, type_name};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_machine::function::Cx;
-use dropforge_machine::overloads;
+use dropforge_machine::functions;
 use dropforge_value::Value;
 
 /// Declares the table with an overload of each sort function for each type of elements that have an order.
 macro_rules! table {
     ($($name:literal $ty:ident)*) => {
-        overloads! {
+        functions! {
             /// The library `lists`. The macro `list.sortBy(x, key)` calls `@sortByAssociatedKeys`.
             pub static TABLE:
-            "slice": "Returns the elements from a start index up to, but not including, an end index."
+            "slice", "Returns the elements from a start index up to, but not including, an end index."
                 ["[1, 2, 3, 4].slice(1, 3)" => "[2, 3]", "[1, 2].slice(1, 3)" => "E0403"]
-                fn "list_slice" member ((list T), Int, Int) -> (list T) = slice;
-            "flatten": "Flattens nested lists, one level deep or to a given depth."
+                | "list_slice" member ((list T), Int, Int) -> (list T) = slice;
+            "flatten", "Flattens nested lists, one level deep or to a given depth."
                 ["[1, [2, [3]]].flatten()" => "[1, 2, [3]]", "[1, [2, [3]]].flatten(2)" => "[1, 2, 3]"]
-                fn "list_flatten" member ((list (list T))) -> (list T) = flatten;
-                fn "list_flatten_int" member ((list Dyn), Int) -> (list Dyn) = flatten;
-            "sort": "Sorts the elements."
+                | "list_flatten" member ((list (list T))) -> (list T) = flatten;
+                | "list_flatten_int" member ((list Dyn), Int) -> (list Dyn) = flatten;
+            "sort", "Sorts the elements."
                 ["[3, 1, 2].sort()" => "[1, 2, 3]", "['b', 'a'].sort()" => "['a', 'b']", "[1, 'a'].sort()" => "E0403"]
-                $(fn "list_" $name "_sort" member ((list $ty)) -> (list $ty) = sort;)*
-            "@sortByAssociatedKeys": "Sorts the elements by a list of their keys."
+                $(| "list_" $name "_sort" member ((list $ty)) -> (list $ty) = sort;)*
+            "@sortByAssociatedKeys", "Sorts the elements by a list of their keys."
                 ["[-3, 1, 2].sortBy(x, x * x)" => "[1, 2, -3]"]
-                $(fn "list_" $name "_sortByAssociatedKeys" member ((list T), (list $ty)) -> (list T) = sort_by_keys;)*
-            "distinct": "Removes duplicates, keeping the first of equal elements." ["[1, 2, 1].distinct()" => "[1, 2]"]
-                fn "list_distinct" member ((list T)) -> (list T) = distinct;
-            "reverse": "Reverses the elements." ["[1, 2].reverse()" => "[2, 1]"]
-                fn "list_reverse" member ((list T)) -> (list T) = reverse;
-            "lists.range": "Returns the integers from 0 up to, but not including, a number."
+                $(| "list_" $name "_sortByAssociatedKeys" member ((list T), (list $ty)) -> (list T) = sort_by_keys;)*
+            "distinct", "Removes duplicates, keeping the first of equal elements." ["[1, 2, 1].distinct()" => "[1, 2]"]
+                | "list_distinct" member ((list T)) -> (list T) = distinct;
+            "reverse", "Reverses the elements." ["[1, 2].reverse()" => "[2, 1]"]
+                | "list_reverse" member ((list T)) -> (list T) = reverse;
+            "lists.range", "Returns the integers from 0 up to, but not including, a number."
                 ["lists.range(3)" => "[0, 1, 2]", "lists.range(1000000000)" => "E0604"]
-                fn "lists_range" (Int) -> (list Int) = range;
+                | "lists_range" (Int) -> (list Int) = range;
         }
     };
 }
@@ -152,13 +152,13 @@ fn range<'v>(cx: &Cx<'v>, count: i64) -> Result<Vec<Value<'v>>> {
     Ok((0..count).map(Value::Int).collect())
 }
 
-overloads! {
+functions! {
     /// The library `comprehensions`. Sources cannot write the name of its function.
     pub static COMPREHENSIONS:
-    "cel.@mapInsert": "Adds an entry, or the entries of another map, to a map. A duplicate key is an error."
+    "cel.@mapInsert", "Adds an entry, or the entries of another map, to a map. A duplicate key is an error."
         ["[1, 2].transformMap(i, v, v)" => "{0: 1, 1: 2}", "[1, 1].transformMapEntry(i, v, {v: i})" => "E0403"]
-        fn "@mapInsert_map_key_value" ((map K V), K, V) -> (map K V) = insert;
-        fn "@mapInsert_map_map" ((map K V), (map K V)) -> (map K V) = insert_all;
+        | "@mapInsert_map_key_value" ((map K V), K, V) -> (map K V) = insert;
+        | "@mapInsert_map_map" ((map K V), (map K V)) -> (map K V) = insert_all;
 }
 
 fn insert<'v>(cx: &Cx<'v>, map: Value<'v>, key: Value<'v>, value: Value<'v>) -> Result<Value<'v>> {
@@ -172,18 +172,18 @@ fn insert_all<'v>(cx: &Cx<'v>, map: Value<'v>, more: Value<'v>) -> Result<Value<
     maps::joined(cx, &[map, more]).map(Option::unwrap_or_default)
 }
 
-overloads! {
+functions! {
     /// The library `sets`.
     pub static SETS:
-    "sets.contains": "Returns `true` if the first list contains every element of the second."
+    "sets.contains", "Returns `true` if the first list contains every element of the second."
         ["sets.contains([1, 2, 3], [2, 2])" => "true", "sets.contains([1], [1, 2])" => "false", "sets.contains([], [])" => "true"]
-        fn "list_sets_contains_list" ((list T), (list T)) -> Bool = contains;
-    "sets.equivalent": "Returns `true` if each list contains every element of the other."
+        | "list_sets_contains_list" ((list T), (list T)) -> Bool = contains;
+    "sets.equivalent", "Returns `true` if each list contains every element of the other."
         ["sets.equivalent([1, 2], [2, 1, 1])" => "true", "sets.equivalent([1], [1, 2])" => "false"]
-        fn "list_sets_equivalent_list" ((list T), (list T)) -> Bool = equivalent;
-    "sets.intersects": "Returns `true` if the lists have an element in common."
+        | "list_sets_equivalent_list" ((list T), (list T)) -> Bool = equivalent;
+    "sets.intersects", "Returns `true` if the lists have an element in common."
         ["sets.intersects([1, 2], [2, 3])" => "true", "sets.intersects([], [])" => "false"]
-        fn "list_sets_intersects_list" ((list T), (list T)) -> Bool = intersects;
+        | "list_sets_intersects_list" ((list T), (list T)) -> Bool = intersects;
 }
 
 /// Returns `true` if one of `items` is in `list`, or is not, as `wanted` says.
@@ -211,30 +211,30 @@ fn intersects<'v>(cx: &Cx<'v>, a: &'v [Value<'v>], b: &'v [Value<'v>]) -> Result
 /// Declares the table with an overload of each ordering function for each type of elements that have an order.
 macro_rules! kubernetes_table {
     ($($name:literal $ty:ident)*) => {
-        overloads! {
+        functions! {
             /// The library `kubernetes.lists`.
             pub static KUBERNETES_LISTS:
-            "isSorted": "Returns `true` if no element is less than the one before it."
+            "isSorted", "Returns `true` if no element is less than the one before it."
                 ["[1, 2, 2].isSorted()" => "true", "['b', 'a'].isSorted()" => "false", "[].isSorted()" => "true"]
-                $(fn "list_" $name "_is_sorted_bool" member ((list $ty)) -> Bool = is_sorted;)*
-            "sum": "Adds the elements."
+                $(| "list_" $name "_is_sorted_bool" member ((list $ty)) -> Bool = is_sorted;)*
+            "sum", "Adds the elements."
                 ["[1, 3].sum()" => "4", "[1.5, 1.5].sum()" => "3.0", "[].sum()" => "0", "[9223372036854775807, 1].sum()" => "E0302"]
-                fn "list_int_sum_int" member ((list Int)) -> Int = sum(Value::Int(0));
-                fn "list_uint_sum_uint" member ((list Uint)) -> Uint = sum(Value::Uint(0));
-                fn "list_double_sum_double" member ((list Double)) -> Double = sum(Value::Float(0.0));
-                fn "list_duration_sum_duration" member ((list Duration)) -> Duration = sum_of_durations;
-            "min": "Returns the least element." ["[3, 1, 2].min()" => "1", "[].min()" => "E0403"]
-                $(fn "list_" $name "_min_" $name member ((list $ty)) -> $ty = extreme("min", Ordering::Greater);)*
-            "max": "Returns the greatest element." ["[3, 1, 2].max()" => "3", "['a', 'b'].max()" => "'b'"]
-                $(fn "list_" $name "_max_" $name member ((list $ty)) -> $ty = extreme("max", Ordering::Less);)*
-            "indexOf": "Returns the index of the first element equal to a value; -1 if there is none."
+                | "list_int_sum_int" member ((list Int)) -> Int = sum(Value::Int(0));
+                | "list_uint_sum_uint" member ((list Uint)) -> Uint = sum(Value::Uint(0));
+                | "list_double_sum_double" member ((list Double)) -> Double = sum(Value::Float(0.0));
+                | "list_duration_sum_duration" member ((list Duration)) -> Duration = sum_of_durations;
+            "min", "Returns the least element." ["[3, 1, 2].min()" => "1", "[].min()" => "E0403"]
+                $(| "list_" $name "_min_" $name member ((list $ty)) -> $ty = extreme("min", Ordering::Greater);)*
+            "max", "Returns the greatest element." ["[3, 1, 2].max()" => "3", "['a', 'b'].max()" => "'b'"]
+                $(| "list_" $name "_max_" $name member ((list $ty)) -> $ty = extreme("max", Ordering::Less);)*
+            "indexOf", "Returns the index of the first element equal to a value; -1 if there is none."
                 ["[1, 2, 2].indexOf(2)" => "1", "[].indexOf(1)" => "-1"]
-                fn "list_a_index_of_int" member ((list A), A) -> Int = index_of;
-            "lastIndexOf": "Returns the index of the last element equal to a value; -1 if there is none." ["[1, 2, 2].lastIndexOf(2)" => "2"]
-                fn "list_a_last_index_of_int" member ((list A), A) -> Int = last_index_of;
-            "includes": "Returns `true` if a list contains a value, or if a value that is not a list is equal to it."
+                | "list_a_index_of_int" member ((list A), A) -> Int = index_of;
+            "lastIndexOf", "Returns the index of the last element equal to a value; -1 if there is none." ["[1, 2, 2].lastIndexOf(2)" => "2"]
+                | "list_a_last_index_of_int" member ((list A), A) -> Int = last_index_of;
+            "includes", "Returns `true` if a list contains a value, or if a value that is not a list is equal to it."
                 ["[1, 2].includes(2)" => "true", "'a'.includes('a')" => "true", "'ab'.includes('a')" => "false"]
-                fn "list_includes_dyn_dyn" member (Dyn, Dyn) -> Bool = includes;
+                | "list_includes_dyn_dyn" member (Dyn, Dyn) -> Bool = includes;
         }
     };
 }

@@ -7,18 +7,18 @@ use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::hashes;
 use dropforge_base::stdlib::hashes::sha256;
 use dropforge_machine::function::Cx;
-use dropforge_machine::overloads;
+use dropforge_machine::functions;
 use dropforge_value::{Capsule, CapsuleContent, Extended, JsonStyle, Value, write_json};
 
-overloads! {
+functions! {
     /// The library of merged maps.
     pub static MAPS:
-    "merge": "Merges two maps. For a key of both, the value of the second map wins." ["{'a': 1, 'b': 1}.merge({'b': 2, 'c': 3})" => "{'a': 1, 'b': 2, 'c': 3}"]
-        fn "map_merge" member ((map K Dyn), (map K Dyn)) -> (map K Dyn) = merge;
-    "deepMerge": "Merges two maps, and the maps under a key of both. Otherwise the value of the second map wins."
+    "merge", "Merges two maps. For a key of both, the value of the second map wins." ["{'a': 1, 'b': 1}.merge({'b': 2, 'c': 3})" => "{'a': 1, 'b': 2, 'c': 3}"]
+        | "map_merge" member ((map K Dyn), (map K Dyn)) -> (map K Dyn) = merge;
+    "deepMerge", "Merges two maps, and the maps under a key of both. Otherwise the value of the second map wins."
         ["{'a': {'x': 1, 'y': [1]}}.deepMerge({'a': {'y': [2]}})" => "{'a': {'x': 1, 'y': [2]}}"]
-        fn "map_deepMerge" member ((map K Dyn), (map K Dyn)) -> (map K Dyn) = deep_merge;
-        fn "dyn_deepMerge" member (Dyn, Dyn) -> Dyn = deep_merge;
+        | "map_deepMerge" member ((map K Dyn), (map K Dyn)) -> (map K Dyn) = deep_merge;
+        | "dyn_deepMerge" member (Dyn, Dyn) -> Dyn = deep_merge;
 }
 
 fn merge<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
@@ -57,14 +57,14 @@ fn merged<'v>(
     map(cx, &keys, &values)
 }
 
-overloads! {
+functions! {
     /// The library `json`.
     pub static JSON:
-    "json.marshal": "Encodes a value as JSON, with sorted keys." ["json.marshal({'b': [1, 1.5, null], 'a': 'x'})" => "'{\"a\":\"x\",\"b\":[1,1.5,null]}'"]
-        fn "json.marshal_dyn" (Dyn) -> String = marshal;
-    "json.unmarshal": "Decodes JSON. Integers have the type `int`."
+    "json.marshal", "Encodes a value as JSON, with sorted keys." ["json.marshal({'b': [1, 1.5, null], 'a': 'x'})" => "'{\"a\":\"x\",\"b\":[1,1.5,null]}'"]
+        | "json.marshal_dyn" (Dyn) -> String = marshal;
+    "json.unmarshal", "Decodes JSON. Integers have the type `int`."
         ["json.unmarshal('{\"a\": [1, 1.5]}').a" => "[1, 1.5]", "json.unmarshal('{')" => "E0403"]
-        fn "json.unmarshal_string" (String) -> Dyn = unmarshal;
+        | "json.unmarshal_string" (String) -> Dyn = unmarshal;
 }
 
 /// Bytes of JSON that are charged together, unless a text is longer.
@@ -84,15 +84,15 @@ fn unmarshal<'v>(cx: &Cx<'v>, json: &'v str) -> Result<Value<'v>> {
     cx.json(json)?.map_err(|error| bad_argument(format!("json.unmarshal failed to parse JSON: {error}")))
 }
 
-overloads! {
+functions! {
     /// The library `hash`.
     pub static HASHES:
-    "hash.fnv64a": "Returns the 64-bit FNV-1a hash of a string: fast, but not cryptographic." ["base64.encode(hash.fnv64a('hello'))" => "'pDDYRoCqvQs='"]
-        fn "hash.fnv64a_string" (String) -> Bytes = hash(hashes::fnv64a);
-    "hash.sha256": "Returns the SHA-256 hash of a string." ["size(hash.sha256('hello'))" => "32"]
-        fn "hash.sha256_string" (String) -> Bytes = hash(hashes::sha256);
-    "hash.md5": "Returns the MD5 hash of a string." ["base64.encode(hash.md5('hello'))" => "'XUFAKrxLKna5cZ2REBfFkg=='"]
-        fn "hash.md5_string" (String) -> Bytes = hash(hashes::md5);
+    "hash.fnv64a", "Returns the 64-bit FNV-1a hash of a string: fast, but not cryptographic." ["base64.encode(hash.fnv64a('hello'))" => "'pDDYRoCqvQs='"]
+        | "hash.fnv64a_string" (String) -> Bytes = hash(hashes::fnv64a);
+    "hash.sha256", "Returns the SHA-256 hash of a string." ["size(hash.sha256('hello'))" => "32"]
+        | "hash.sha256_string" (String) -> Bytes = hash(hashes::sha256);
+    "hash.md5", "Returns the MD5 hash of a string." ["base64.encode(hash.md5('hello'))" => "'XUFAKrxLKna5cZ2REBfFkg=='"]
+        | "hash.md5_string" (String) -> Bytes = hash(hashes::md5);
 }
 
 fn hash<'v, const N: usize>(of: fn(&[u8]) -> [u8; N]) -> impl Fn(&Cx<'v>, &'v str) -> Result<Value<'v>> {
@@ -102,21 +102,21 @@ fn hash<'v, const N: usize>(of: fn(&[u8]) -> [u8; N]) -> impl Fn(&Cx<'v>, &'v st
     }
 }
 
-overloads! {
+functions! {
     /// The functions that extend the library `lists`.
     pub static LISTS:
-    "lists.setAtIndex": "Replaces the element at an index." ["lists.setAtIndex([1, 2, 3], 1, 9)" => "[1, 9, 3]", "lists.setAtIndex([1], 1, 9)" => "E0403"]
-        fn "lists.setAtIndex_list_int_T" ((list T), Int, T) -> (list T) = set;
-    "lists.insertAtIndex": "Inserts an element at an index or at the end."
+    "lists.setAtIndex", "Replaces the element at an index." ["lists.setAtIndex([1, 2, 3], 1, 9)" => "[1, 9, 3]", "lists.setAtIndex([1], 1, 9)" => "E0403"]
+        | "lists.setAtIndex_list_int_T" ((list T), Int, T) -> (list T) = set;
+    "lists.insertAtIndex", "Inserts an element at an index or at the end."
         ["lists.insertAtIndex([1, 2], 0, 9)" => "[9, 1, 2]", "lists.insertAtIndex([1, 2], 2, 9)" => "[1, 2, 9]", "lists.insertAtIndex([1], 2, 9)" => "E0403"]
-        fn "lists.insertAtIndex_list_int_T" ((list T), Int, T) -> (list T) = insert;
-    "lists.removeAtIndex": "Removes the element at an index." ["lists.removeAtIndex([1, 2, 3], 1)" => "[1, 3]", "lists.removeAtIndex([], 0)" => "E0403"]
-        fn "lists.removeAtIndex_list_int" ((list T), Int) -> (list T) = remove;
-    "range": "Returns the integers from 0 or a start, up to, but not including, an end, by a step of 1 or another."
+        | "lists.insertAtIndex_list_int_T" ((list T), Int, T) -> (list T) = insert;
+    "lists.removeAtIndex", "Removes the element at an index." ["lists.removeAtIndex([1, 2, 3], 1)" => "[1, 3]", "lists.removeAtIndex([], 0)" => "E0403"]
+        | "lists.removeAtIndex_list_int" ((list T), Int) -> (list T) = remove;
+    "range", "Returns the integers from 0 or a start, up to, but not including, an end, by a step of 1 or another."
         ["range(3)" => "[0, 1, 2]", "range(2, 4)" => "[2, 3]", "range(5, 0, -2)" => "[5, 3, 1]", "range(1, 2, 0)" => "E0403", "range(1000000000)" => "E0604"]
-        fn "range_int" (Int) -> (list Int) = range;
-        fn "range_int_int" (Int, Int) -> (list Int) = range;
-        fn "range_int_int_int" (Int, Int, Int) -> (list Int) = range;
+        | "range_int" (Int) -> (list Int) = range;
+        | "range_int_int" (Int, Int) -> (list Int) = range;
+        | "range_int_int_int" (Int, Int, Int) -> (list Int) = range;
 }
 
 /// Splits a list at an index; the end of the list is an index if `end` is set.
@@ -166,15 +166,15 @@ fn range<'v>(cx: &Cx<'v>, first: i64, end: Option<i64>, step: Option<i64>) -> Re
     Ok(std::iter::successors(Some(first), |n| n.checked_add(step)).take(count).map(Value::Int).collect())
 }
 
-overloads! {
+functions! {
     /// The library `random`.
     pub static RANDOM:
-    "random.seededString": "Returns a string of lowercase letters and digits from a seed. It repeats after eight characters."
+    "random.seededString", "Returns a string of lowercase letters and digits from a seed. It repeats after eight characters."
         ["random.seededString(8, 'a') == random.seededString(8, 'a')" => "true", "random.seededString(3, 'a').size()" => "3", "random.seededString(0, 'a')" => "E0403"]
-        fn "random.seededString_int_string" (Int, String) -> String = seeded_string;
-    "random.seededInt": "Returns an integer from a seed, from a minimum up to, but not including, a maximum."
+        | "random.seededString_int_string" (Int, String) -> String = seeded_string;
+    "random.seededInt", "Returns an integer from a seed, from a minimum up to, but not including, a maximum."
         ["random.seededInt(30000, 30001, 'a')" => "30000", "random.seededInt(1, 1, 'a')" => "E0403"]
-        fn "random.seededInt_int_int_string" (Int, Int, String) -> Int = seeded_int;
+        | "random.seededInt_int_int_string" (Int, Int, String) -> Int = seeded_int;
 }
 
 /// The alphabet of seeded strings.
@@ -206,12 +206,12 @@ fn seeded_int<'v>(cx: &Cx<'v>, min: i64, max: i64, seed: &'v str) -> Result<i64>
     Ok(min.wrapping_add_unsigned(u64::from_be_bytes(first) % max.abs_diff(min)))
 }
 
-overloads! {
+functions! {
     /// The library `omit`.
     pub static OMITTED:
-    "omit": "Removes the entry or list element of a document whose value it is."
+    "omit", "Removes the entry or list element of a document whose value it is."
         ["type(omit()) == type(omit())" => "true"]
-        fn "omit_void" () -> Dyn = omit;
+        | "omit_void" () -> Dyn = omit;
 }
 
 fn omit<'v>(cx: &Cx<'v>) -> Result<Value<'v>> {

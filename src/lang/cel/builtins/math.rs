@@ -6,82 +6,82 @@ use crate::values::compare::numbers;
 use crate::values::errors::{arithmetic, bad_argument, no_such_overload};
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::function::Cx;
-use dropforge_machine::overloads;
+use dropforge_machine::functions;
 use dropforge_value::Value;
 
 /// Declares the table with the overloads of the functions that choose one of several numbers.
 macro_rules! table {
     ($($name:literal $prefix:literal $better:ident: $doc:literal $examples:tt;)*) => {
-        overloads! {
+        functions! {
             /// The library `math`. The macros `math.greatest(…)` and `math.least(…)` call `math.@max` and `math.@min`.
             pub static TABLE:
-            $($name: $doc $examples
-                fn $prefix "double" (Double) -> Double = extreme($name, Ordering::$better);
-                fn $prefix "int" (Int) -> Int = extreme($name, Ordering::$better);
-                fn $prefix "uint" (Uint) -> Uint = extreme($name, Ordering::$better);
-                fn $prefix "double_double" (Double, Double) -> Double = extreme($name, Ordering::$better);
-                fn $prefix "int_int" (Int, Int) -> Int = extreme($name, Ordering::$better);
-                fn $prefix "uint_uint" (Uint, Uint) -> Uint = extreme($name, Ordering::$better);
-                fn $prefix "int_uint" (Int, Uint) -> Dyn = extreme($name, Ordering::$better);
-                fn $prefix "int_double" (Int, Double) -> Dyn = extreme($name, Ordering::$better);
-                fn $prefix "double_int" (Double, Int) -> Dyn = extreme($name, Ordering::$better);
-                fn $prefix "double_uint" (Double, Uint) -> Dyn = extreme($name, Ordering::$better);
-                fn $prefix "uint_int" (Uint, Int) -> Dyn = extreme($name, Ordering::$better);
-                fn $prefix "uint_double" (Uint, Double) -> Dyn = extreme($name, Ordering::$better);
-                fn $prefix "list_double" ((list Double)) -> Double = extreme_of_list($name, Ordering::$better);
-                fn $prefix "list_int" ((list Int)) -> Int = extreme_of_list($name, Ordering::$better);
-                fn $prefix "list_uint" ((list Uint)) -> Uint = extreme_of_list($name, Ordering::$better);
+            $($name, $doc $examples
+                | $prefix "double" (Double) -> Double = extreme($name, Ordering::$better);
+                | $prefix "int" (Int) -> Int = extreme($name, Ordering::$better);
+                | $prefix "uint" (Uint) -> Uint = extreme($name, Ordering::$better);
+                | $prefix "double_double" (Double, Double) -> Double = extreme($name, Ordering::$better);
+                | $prefix "int_int" (Int, Int) -> Int = extreme($name, Ordering::$better);
+                | $prefix "uint_uint" (Uint, Uint) -> Uint = extreme($name, Ordering::$better);
+                | $prefix "int_uint" (Int, Uint) -> Dyn = extreme($name, Ordering::$better);
+                | $prefix "int_double" (Int, Double) -> Dyn = extreme($name, Ordering::$better);
+                | $prefix "double_int" (Double, Int) -> Dyn = extreme($name, Ordering::$better);
+                | $prefix "double_uint" (Double, Uint) -> Dyn = extreme($name, Ordering::$better);
+                | $prefix "uint_int" (Uint, Int) -> Dyn = extreme($name, Ordering::$better);
+                | $prefix "uint_double" (Uint, Double) -> Dyn = extreme($name, Ordering::$better);
+                | $prefix "list_double" ((list Double)) -> Double = extreme_of_list($name, Ordering::$better);
+                | $prefix "list_int" ((list Int)) -> Int = extreme_of_list($name, Ordering::$better);
+                | $prefix "list_uint" ((list Uint)) -> Uint = extreme_of_list($name, Ordering::$better);
             )*
-            "math.ceil": "Rounds up." ["math.ceil(1.2)" => "2.0"]
-                fn "math_ceil_double" (Double) -> Double = f64::ceil;
-            "math.floor": "Rounds down." ["math.floor(-1.2)" => "-2.0"]
-                fn "math_floor_double" (Double) -> Double = f64::floor;
-            "math.round": "Rounds to the nearest integer, halves away from zero."
+            "math.ceil", "Rounds up." ["math.ceil(1.2)" => "2.0"]
+                | "math_ceil_double" (Double) -> Double = f64::ceil;
+            "math.floor", "Rounds down." ["math.floor(-1.2)" => "-2.0"]
+                | "math_floor_double" (Double) -> Double = f64::floor;
+            "math.round", "Rounds to the nearest integer, halves away from zero."
                 ["math.round(1.5)" => "2.0", "math.round(-1.5)" => "-2.0"]
-                fn "math_round_double" (Double) -> Double = f64::round;
-            "math.trunc": "Truncates towards zero." ["math.trunc(-1.7)" => "-1.0"]
-                fn "math_trunc_double" (Double) -> Double = f64::trunc;
-            "math.abs": "Returns the absolute value."
+                | "math_round_double" (Double) -> Double = f64::round;
+            "math.trunc", "Truncates towards zero." ["math.trunc(-1.7)" => "-1.0"]
+                | "math_trunc_double" (Double) -> Double = f64::trunc;
+            "math.abs", "Returns the absolute value."
                 ["math.abs(-1)" => "1", "math.abs(-1.5)" => "1.5", "math.abs(-9223372036854775808)" => "E0302"]
-                fn "math_abs_double" (Double) -> Double = f64::abs;
-                fn "math_abs_int" (Int) -> Int = abs;
-                fn "math_abs_uint" (Uint) -> Uint = std::convert::identity::<u64>;
-            "math.sign": "Returns the sign of a number: -1, 0 or 1."
+                | "math_abs_double" (Double) -> Double = f64::abs;
+                | "math_abs_int" (Int) -> Int = abs;
+                | "math_abs_uint" (Uint) -> Uint = std::convert::identity::<u64>;
+            "math.sign", "Returns the sign of a number: -1, 0 or 1."
                 ["math.sign(-7)" => "-1", "math.sign(0.5)" => "1.0", "1.0 / math.sign(-0.0) > 0.0" => "true", "math.sign(7u)" => "1u"]
-                fn "math_sign_double" (Double) -> Double = sign;
-                fn "math_sign_int" (Int) -> Int = i64::signum;
-                fn "math_sign_uint" (Uint) -> Uint = |number: u64| number.min(1);
-            "math.sqrt": "Returns the square root; NaN for a negative number."
+                | "math_sign_double" (Double) -> Double = sign;
+                | "math_sign_int" (Int) -> Int = i64::signum;
+                | "math_sign_uint" (Uint) -> Uint = |number: u64| number.min(1);
+            "math.sqrt", "Returns the square root; NaN for a negative number."
                 ["math.sqrt(49)" => "7.0", "math.isNaN(math.sqrt(-1.0))" => "true"]
-                fn "math_sqrt_double" (Double) -> Double = f64::sqrt;
-                fn "math_sqrt_int" (Int) -> Double = f64::sqrt;
-                fn "math_sqrt_uint" (Uint) -> Double = f64::sqrt;
-            "math.isNaN": "Returns `true` for NaN." ["math.isNaN(0.0 / 0.0)" => "true"]
-                fn "math_isNaN_double" (Double) -> Bool = f64::is_nan;
-            "math.isInf": "Returns `true` for an infinite number." ["math.isInf(-1.0 / 0.0)" => "true"]
-                fn "math_isInf_double" (Double) -> Bool = f64::is_infinite;
-            "math.isFinite": "Returns `true` for a number that is neither infinite nor NaN." ["math.isFinite(1.0)" => "true"]
-                fn "math_isFinite_double" (Double) -> Bool = f64::is_finite;
-            "math.bitAnd": "Returns the bitwise AND." ["math.bitAnd(6, 3)" => "2"]
-                fn "math_bitAnd_int_int" (Int, Int) -> Int = bitwise(|a, b| a & b);
-                fn "math_bitAnd_uint_uint" (Uint, Uint) -> Uint = bitwise(|a, b| a & b);
-            "math.bitOr": "Returns the bitwise OR." ["math.bitOr(6u, 3u)" => "7u"]
-                fn "math_bitOr_int_int" (Int, Int) -> Int = bitwise(|a, b| a | b);
-                fn "math_bitOr_uint_uint" (Uint, Uint) -> Uint = bitwise(|a, b| a | b);
-            "math.bitXor": "Returns the bitwise XOR." ["math.bitXor(6, 3)" => "5"]
-                fn "math_bitXor_int_int" (Int, Int) -> Int = bitwise(|a, b| a ^ b);
-                fn "math_bitXor_uint_uint" (Uint, Uint) -> Uint = bitwise(|a, b| a ^ b);
-            "math.bitNot": "Returns the bitwise NOT." ["math.bitNot(1)" => "-2"]
-                fn "math_bitNot_int_int" (Int) -> Int = bit_not;
-                fn "math_bitNot_uint_uint" (Uint) -> Uint = bit_not;
-            "math.bitShiftLeft": "Shifts bits to the left. Shifting by 64 or more gives 0."
+                | "math_sqrt_double" (Double) -> Double = f64::sqrt;
+                | "math_sqrt_int" (Int) -> Double = f64::sqrt;
+                | "math_sqrt_uint" (Uint) -> Double = f64::sqrt;
+            "math.isNaN", "Returns `true` for NaN." ["math.isNaN(0.0 / 0.0)" => "true"]
+                | "math_isNaN_double" (Double) -> Bool = f64::is_nan;
+            "math.isInf", "Returns `true` for an infinite number." ["math.isInf(-1.0 / 0.0)" => "true"]
+                | "math_isInf_double" (Double) -> Bool = f64::is_infinite;
+            "math.isFinite", "Returns `true` for a number that is neither infinite nor NaN." ["math.isFinite(1.0)" => "true"]
+                | "math_isFinite_double" (Double) -> Bool = f64::is_finite;
+            "math.bitAnd", "Returns the bitwise AND." ["math.bitAnd(6, 3)" => "2"]
+                | "math_bitAnd_int_int" (Int, Int) -> Int = bitwise(|a, b| a & b);
+                | "math_bitAnd_uint_uint" (Uint, Uint) -> Uint = bitwise(|a, b| a & b);
+            "math.bitOr", "Returns the bitwise OR." ["math.bitOr(6u, 3u)" => "7u"]
+                | "math_bitOr_int_int" (Int, Int) -> Int = bitwise(|a, b| a | b);
+                | "math_bitOr_uint_uint" (Uint, Uint) -> Uint = bitwise(|a, b| a | b);
+            "math.bitXor", "Returns the bitwise XOR." ["math.bitXor(6, 3)" => "5"]
+                | "math_bitXor_int_int" (Int, Int) -> Int = bitwise(|a, b| a ^ b);
+                | "math_bitXor_uint_uint" (Uint, Uint) -> Uint = bitwise(|a, b| a ^ b);
+            "math.bitNot", "Returns the bitwise NOT." ["math.bitNot(1)" => "-2"]
+                | "math_bitNot_int_int" (Int) -> Int = bit_not;
+                | "math_bitNot_uint_uint" (Uint) -> Uint = bit_not;
+            "math.bitShiftLeft", "Shifts bits to the left. Shifting by 64 or more gives 0."
                 ["math.bitShiftLeft(1, 2)" => "4", "math.bitShiftLeft(1, 64)" => "0", "math.bitShiftLeft(1, -1)" => "E0403"]
-                fn "math_bitShiftLeft_int_int" (Int, Int) -> Int = shifted("math.bitShiftLeft", u64::checked_shl);
-                fn "math_bitShiftLeft_uint_int" (Uint, Int) -> Uint = shifted("math.bitShiftLeft", u64::checked_shl);
-            "math.bitShiftRight": "Shifts bits to the right, filling with zeros."
+                | "math_bitShiftLeft_int_int" (Int, Int) -> Int = shifted("math.bitShiftLeft", u64::checked_shl);
+                | "math_bitShiftLeft_uint_int" (Uint, Int) -> Uint = shifted("math.bitShiftLeft", u64::checked_shl);
+            "math.bitShiftRight", "Shifts bits to the right, filling with zeros."
                 ["math.bitShiftRight(1024, 2)" => "256", "math.bitShiftRight(-1024, 3)" => "2305843009213693824"]
-                fn "math_bitShiftRight_int_int" (Int, Int) -> Int = shifted("math.bitShiftRight", u64::checked_shr);
-                fn "math_bitShiftRight_uint_int" (Uint, Int) -> Uint = shifted("math.bitShiftRight", u64::checked_shr);
+                | "math_bitShiftRight_int_int" (Int, Int) -> Int = shifted("math.bitShiftRight", u64::checked_shr);
+                | "math_bitShiftRight_uint_int" (Uint, Int) -> Uint = shifted("math.bitShiftRight", u64::checked_shr);
         }
     };
 }

@@ -8,24 +8,24 @@ use crate::values::errors::bad_argument;
 use crate::values::{empty_optional, optional_of};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_machine::function::{Cx, Pattern};
-use dropforge_machine::overloads;
+use dropforge_machine::functions;
 use dropforge_value::Value;
 
-overloads! {
+functions! {
     /// The library `regex`.
     pub static TABLE:
-    "regex.replace": "Replaces matches, all or a number of them. In the replacement, `\\1` is the text of the first group."
+    "regex.replace", "Replaces matches, all or a number of them. In the replacement, `\\1` is the text of the first group."
         ["regex.replace('foo bar', '(fo)o (ba)r', r'\\2 \\1')" => "'ba fo'", "regex.replace('banana', 'a', 'x', 2)" => "'bxnxna'",
          "regex.replace('a', '(.)', r'\\2')" => "E0403", "regex.replace('a', '(', '')" => "E0403"]
-        fn "regex_replace_string_string_string" (String, String, String) -> String = replace;
-        fn "regex_replace_string_string_string_int" (String, String, String, Int) -> String = replace;
-    "regex.extract": "Returns an optional of the first match, or of the text of its group."
+        | "regex_replace_string_string_string" (String, String, String) -> String = replace;
+        | "regex_replace_string_string_string_int" (String, String, String, Int) -> String = replace;
+    "regex.extract", "Returns an optional of the first match, or of the text of its group."
         ["regex.extract('item-A, item-B', r'item-(\\w+)')" => "optional.of('A')", "regex.extract('a', 'b')" => "optional.none()",
          "regex.extract('ab', '(a)(b)')" => "E0403"]
-        fn "regex_extract_string_string" (String, String) -> (optional String) = extract;
-    "regex.extractAll": "Returns all matches, or the texts of their group that are not empty."
+        | "regex_extract_string_string" (String, String) -> (optional String) = extract;
+    "regex.extractAll", "Returns all matches, or the texts of their group that are not empty."
         ["regex.extractAll('f_1 f_2', r'f_(\\d)')" => "['1', '2']", "regex.extractAll('val=a, val=', 'val=([^,]*)')" => "['a']"]
-        fn "regex_extractAll_string_string" (String, String) -> (list String) = extract_all;
+        | "regex_extractAll_string_string" (String, String) -> (list String) = extract_all;
 }
 
 /// Calls `each` with at most `most` matches in `text`, paying for the search.
@@ -142,15 +142,15 @@ fn extract_all<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str) -> Result<Vec<V
     Ok(all)
 }
 
-overloads! {
+functions! {
     /// The library `kubernetes.regex`.
     pub static KUBERNETES_REGEX:
-    "find": "Returns the first match; the empty string if there is none." ["'abc 123'.find('[0-9]+')" => "'123'", "'abc'.find('x')" => "''"]
-        fn "string_find_string" member (String, String) -> String = find;
-    "findAll": "Returns the matches, all or a number of them."
+    "find", "Returns the first match; the empty string if there is none." ["'abc 123'.find('[0-9]+')" => "'123'", "'abc'.find('x')" => "''"]
+        | "string_find_string" member (String, String) -> String = find;
+    "findAll", "Returns the matches, all or a number of them."
         ["'123 abc 456'.findAll('[0-9]+')" => "['123', '456']", "'123 abc 456'.findAll('[0-9]+', 1)" => "['123']", "'a'.findAll('[')" => "E0403"]
-        fn "string_find_all_string" member (String, String) -> (list String) = find_all;
-        fn "string_find_all_string_int" member (String, String, Int) -> (list String) = find_all;
+        | "string_find_all_string" member (String, String) -> (list String) = find_all;
+        | "string_find_all_string_int" member (String, String, Int) -> (list String) = find_all;
 }
 
 fn find<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str) -> Result<&'v str> {

@@ -7,78 +7,78 @@ use crate::values::time::{TimeField, part};
 use crate::values::{access, arithmetic, compare, convert, errors};
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::function::{Cx, Pattern, Refusal};
-use dropforge_machine::overloads;
+use dropforge_machine::functions;
 use dropforge_value::Value;
 
-overloads! {
+functions! {
     /// Operators of the standard library, except those of order.
     pub static OPERATORS:
-    "!_": "Returns the opposite of a boolean." ["!true" => "false"]
-        fn "logical_not" (Bool) -> Bool = |truth: bool| !truth;
-    "_&&_": "Returns `true` if both operands are true. `false` wins over an error in the other operand."
+    "!_", "Returns the opposite of a boolean." ["!true" => "false"]
+        | "logical_not" (Bool) -> Bool = |truth: bool| !truth;
+    "_&&_", "Returns `true` if both operands are true. `false` wins over an error in the other operand."
         ["true && false" => "false", "1 / 0 > 0 && false" => "false"]
-        fn "logical_and" (Bool, Bool) -> Bool = |a: bool, b: bool| a && b;
-    "_||_": "Returns `true` if one operand is true. `true` wins over an error in the other operand."
+        | "logical_and" (Bool, Bool) -> Bool = |a: bool, b: bool| a && b;
+    "_||_", "Returns `true` if one operand is true. `true` wins over an error in the other operand."
         ["true || false" => "true", "1 / 0 > 0 || true" => "true"]
-        fn "logical_or" (Bool, Bool) -> Bool = |a: bool, b: bool| a || b;
-    "_?_:_": "Returns the first value if the condition is true, otherwise the second. Evaluates only that one."
+        | "logical_or" (Bool, Bool) -> Bool = |a: bool, b: bool| a || b;
+    "_?_:_", "Returns the first value if the condition is true, otherwise the second. Evaluates only that one."
         ["true ? 1 : 2" => "1", "false ? 1 / 0 : 2" => "2"]
-        fn "conditional" (Bool, A, A) -> A = conditional;
-    "@not_strictly_false": "Returns `true` if a loop continues: for anything but `false`." []
-        fn "not_strictly_false" (Bool) -> Bool = |truth: Value<'_>| !matches!(truth, Value::Bool(false));
-    "__not_strictly_false__": "The older name of `@not_strictly_false`." []
-        fn "__not_strictly_false__" (Bool) -> Bool = |truth: Value<'_>| !matches!(truth, Value::Bool(false));
-    "_==_": "Returns `true` if two values are equal: numbers by value, lists and maps by content."
+        | "conditional" (Bool, A, A) -> A = conditional;
+    "@not_strictly_false", "Returns `true` if a loop continues: for anything but `false`." []
+        | "not_strictly_false" (Bool) -> Bool = |truth: Value<'_>| !matches!(truth, Value::Bool(false));
+    "__not_strictly_false__", "The older name of `@not_strictly_false`." []
+        | "__not_strictly_false__" (Bool) -> Bool = |truth: Value<'_>| !matches!(truth, Value::Bool(false));
+    "_==_", "Returns `true` if two values are equal: numbers by value, lists and maps by content."
         ["1 == 1" => "true", "[1, 2] == [1, 3]" => "false", "{'a': 1, 'b': 2} == {'b': 2, 'a': 1}" => "true",
          "dyn(1) == 1.0" => "true", "dyn(1) == 'a'" => "false"]
-        fn "equals" (A, A) -> Bool = compare::equal;
-    "_!=_": "Returns `true` if two values are not equal." ["1 != 2" => "true"]
-        fn "not_equals" (A, A) -> Bool = not_equals;
-    "-_": "Returns the negative of a number." ["-(1 + 1)" => "-2", "-(-9223372036854775808)" => "E0302"]
-        fn "negate_double" (Double) -> Double = arithmetic::negate;
-        fn "negate_int64" (Int) -> Int = arithmetic::negate;
-    "_+_": "Adds numbers or times; concatenates strings, bytes or lists."
+        | "equals" (A, A) -> Bool = compare::equal;
+    "_!=_", "Returns `true` if two values are not equal." ["1 != 2" => "true"]
+        | "not_equals" (A, A) -> Bool = not_equals;
+    "-_", "Returns the negative of a number." ["-(1 + 1)" => "-2", "-(-9223372036854775808)" => "E0302"]
+        | "negate_double" (Double) -> Double = arithmetic::negate;
+        | "negate_int64" (Int) -> Int = arithmetic::negate;
+    "_+_", "Adds numbers or times; concatenates strings, bytes or lists."
         ["1 + 2" => "3", "'a' + 'b'" => "'ab'", "b'a' + b'b'" => "b'ab'", "[1] + [2]" => "[1, 2]", "1.5 + 1.0" => "2.5",
          "1u + 2u" => "3u", "9223372036854775807 + 1" => "E0302", "duration('1m') + duration('1s')" => "duration('61s')",
          "timestamp(0) + duration('1s')" => "timestamp(1)", "duration('1s') + timestamp(0)" => "timestamp(1)"]
-        fn "add_bytes" (Bytes, Bytes) -> Bytes = arithmetic::add;
-        fn "add_double" (Double, Double) -> Double = arithmetic::add;
-        fn "add_duration_duration" (Duration, Duration) -> Duration = arithmetic::add;
-        fn "add_duration_timestamp" (Duration, Timestamp) -> Timestamp = arithmetic::add;
-        fn "add_timestamp_duration" (Timestamp, Duration) -> Timestamp = arithmetic::add;
-        fn "add_int64" (Int, Int) -> Int = arithmetic::add;
-        fn "add_list" ((list A), (list A)) -> (list A) = arithmetic::add;
-        fn "add_string" (String, String) -> String = arithmetic::add;
-        fn "add_uint64" (Uint, Uint) -> Uint = arithmetic::add;
-    "_-_": "Subtracts numbers or times."
+        | "add_bytes" (Bytes, Bytes) -> Bytes = arithmetic::add;
+        | "add_double" (Double, Double) -> Double = arithmetic::add;
+        | "add_duration_duration" (Duration, Duration) -> Duration = arithmetic::add;
+        | "add_duration_timestamp" (Duration, Timestamp) -> Timestamp = arithmetic::add;
+        | "add_timestamp_duration" (Timestamp, Duration) -> Timestamp = arithmetic::add;
+        | "add_int64" (Int, Int) -> Int = arithmetic::add;
+        | "add_list" ((list A), (list A)) -> (list A) = arithmetic::add;
+        | "add_string" (String, String) -> String = arithmetic::add;
+        | "add_uint64" (Uint, Uint) -> Uint = arithmetic::add;
+    "_-_", "Subtracts numbers or times."
         ["3 - 1" => "2", "1u - 2u" => "E0302", "2.5 - 1.0" => "1.5", "duration('1m') - duration('1s')" => "duration('59s')",
          "timestamp(1) - duration('1s')" => "timestamp(0)", "timestamp(61) - timestamp(1)" => "duration('60s')"]
-        fn "subtract_double" (Double, Double) -> Double = arithmetic::subtract;
-        fn "subtract_duration_duration" (Duration, Duration) -> Duration = arithmetic::subtract;
-        fn "subtract_int64" (Int, Int) -> Int = arithmetic::subtract;
-        fn "subtract_timestamp_duration" (Timestamp, Duration) -> Timestamp = arithmetic::subtract;
-        fn "subtract_timestamp_timestamp" (Timestamp, Timestamp) -> Duration = arithmetic::subtract;
-        fn "subtract_uint64" (Uint, Uint) -> Uint = arithmetic::subtract;
-    "_*_": "Multiplies numbers." ["2 * 3" => "6", "2u * 3u" => "6u", "1.5 * 2.0" => "3.0", "5000000000 * 5000000000" => "E0302"]
-        fn "multiply_double" (Double, Double) -> Double = arithmetic::multiply;
-        fn "multiply_int64" (Int, Int) -> Int = arithmetic::multiply;
-        fn "multiply_uint64" (Uint, Uint) -> Uint = arithmetic::multiply;
-    "_/_": "Divides numbers. Integer division truncates towards zero."
+        | "subtract_double" (Double, Double) -> Double = arithmetic::subtract;
+        | "subtract_duration_duration" (Duration, Duration) -> Duration = arithmetic::subtract;
+        | "subtract_int64" (Int, Int) -> Int = arithmetic::subtract;
+        | "subtract_timestamp_duration" (Timestamp, Duration) -> Timestamp = arithmetic::subtract;
+        | "subtract_timestamp_timestamp" (Timestamp, Timestamp) -> Duration = arithmetic::subtract;
+        | "subtract_uint64" (Uint, Uint) -> Uint = arithmetic::subtract;
+    "_*_", "Multiplies numbers." ["2 * 3" => "6", "2u * 3u" => "6u", "1.5 * 2.0" => "3.0", "5000000000 * 5000000000" => "E0302"]
+        | "multiply_double" (Double, Double) -> Double = arithmetic::multiply;
+        | "multiply_int64" (Int, Int) -> Int = arithmetic::multiply;
+        | "multiply_uint64" (Uint, Uint) -> Uint = arithmetic::multiply;
+    "_/_", "Divides numbers. Integer division truncates towards zero."
         ["7 / 2" => "3", "-7 / 2" => "-3", "7u / 2u" => "3u", "7.0 / 2.0" => "3.5", "1 / 0" => "E0302"]
-        fn "divide_double" (Double, Double) -> Double = arithmetic::divide;
-        fn "divide_int64" (Int, Int) -> Int = arithmetic::divide;
-        fn "divide_uint64" (Uint, Uint) -> Uint = arithmetic::divide;
-    "_%_": "Returns the remainder of an integer division." ["7 % 2" => "1", "-7 % 2" => "-1", "7u % 2u" => "1u", "1 % 0" => "E0302"]
-        fn "modulo_int64" (Int, Int) -> Int = arithmetic::modulo;
-        fn "modulo_uint64" (Uint, Uint) -> Uint = arithmetic::modulo;
-    "@in": "Returns `true` if a list contains the element, or a map the key."
+        | "divide_double" (Double, Double) -> Double = arithmetic::divide;
+        | "divide_int64" (Int, Int) -> Int = arithmetic::divide;
+        | "divide_uint64" (Uint, Uint) -> Uint = arithmetic::divide;
+    "_%_", "Returns the remainder of an integer division." ["7 % 2" => "1", "-7 % 2" => "-1", "7u % 2u" => "1u", "1 % 0" => "E0302"]
+        | "modulo_int64" (Int, Int) -> Int = arithmetic::modulo;
+        | "modulo_uint64" (Uint, Uint) -> Uint = arithmetic::modulo;
+    "@in", "Returns `true` if a list contains the element, or a map the key."
         ["2 in [1, 2]" => "true", "'b' in {'a': 1}" => "false", "dyn(1.0) in {1: 'a'}" => "true"]
-        fn "in_list" (A, (list A)) -> Bool = contained;
-        fn "in_map" (A, (map A B)) -> Bool = contained;
-    "_[_]": "Returns the element of a list at an index, or the value of a map under a key."
+        | "in_list" (A, (list A)) -> Bool = contained;
+        | "in_map" (A, (map A B)) -> Bool = contained;
+    "_[_]", "Returns the element of a list at an index, or the value of a map under a key."
         ["[1, 2][1]" => "2", "{'a': 1}['a']" => "1", "{1: 'a'}[1]" => "'a'", "[1][1]" => "E0202", "{'a': 1}['b']" => "E0202"]
-        fn "index_list" ((list A), Int) -> A = access::index;
-        fn "index_map" ((map A B), A) -> B = access::index;
+        | "index_list" ((list A), Int) -> A = access::index;
+        | "index_map" ((map A B), A) -> B = access::index;
 }
 
 fn conditional<'v>(condition: bool, then: Value<'v>, otherwise: Value<'v>) -> Value<'v> {
@@ -96,24 +96,24 @@ fn contained<'v>(cx: &Cx<'v>, needle: Value<'v>, haystack: Value<'v>) -> Result<
 /// Declares the overloads of each ordering operator: one for each pair of types that have an order.
 macro_rules! relations {
     ($($name:literal $prefix:literal $holds:ident: $doc:literal $examples:tt;)*) => {
-        overloads! {
+        functions! {
             /// Ordering operators of the standard library.
             pub static RELATIONS:
-            $($name: $doc $examples
-                fn $prefix "bool" (Bool, Bool) -> Bool = related_by($name, Ordering::$holds);
-                fn $prefix "int64" (Int, Int) -> Bool = related_by($name, Ordering::$holds);
-                fn $prefix "int64_double" (Int, Double) -> Bool = related_by($name, Ordering::$holds);
-                fn $prefix "int64_uint64" (Int, Uint) -> Bool = related_by($name, Ordering::$holds);
-                fn $prefix "uint64" (Uint, Uint) -> Bool = related_by($name, Ordering::$holds);
-                fn $prefix "uint64_double" (Uint, Double) -> Bool = related_by($name, Ordering::$holds);
-                fn $prefix "uint64_int64" (Uint, Int) -> Bool = related_by($name, Ordering::$holds);
-                fn $prefix "double" (Double, Double) -> Bool = related_by($name, Ordering::$holds);
-                fn $prefix "double_int64" (Double, Int) -> Bool = related_by($name, Ordering::$holds);
-                fn $prefix "double_uint64" (Double, Uint) -> Bool = related_by($name, Ordering::$holds);
-                fn $prefix "string" (String, String) -> Bool = related_by($name, Ordering::$holds);
-                fn $prefix "bytes" (Bytes, Bytes) -> Bool = related_by($name, Ordering::$holds);
-                fn $prefix "timestamp" (Timestamp, Timestamp) -> Bool = related_by($name, Ordering::$holds);
-                fn $prefix "duration" (Duration, Duration) -> Bool = related_by($name, Ordering::$holds);
+            $($name, $doc $examples
+                | $prefix "bool" (Bool, Bool) -> Bool = related_by($name, Ordering::$holds);
+                | $prefix "int64" (Int, Int) -> Bool = related_by($name, Ordering::$holds);
+                | $prefix "int64_double" (Int, Double) -> Bool = related_by($name, Ordering::$holds);
+                | $prefix "int64_uint64" (Int, Uint) -> Bool = related_by($name, Ordering::$holds);
+                | $prefix "uint64" (Uint, Uint) -> Bool = related_by($name, Ordering::$holds);
+                | $prefix "uint64_double" (Uint, Double) -> Bool = related_by($name, Ordering::$holds);
+                | $prefix "uint64_int64" (Uint, Int) -> Bool = related_by($name, Ordering::$holds);
+                | $prefix "double" (Double, Double) -> Bool = related_by($name, Ordering::$holds);
+                | $prefix "double_int64" (Double, Int) -> Bool = related_by($name, Ordering::$holds);
+                | $prefix "double_uint64" (Double, Uint) -> Bool = related_by($name, Ordering::$holds);
+                | $prefix "string" (String, String) -> Bool = related_by($name, Ordering::$holds);
+                | $prefix "bytes" (Bytes, Bytes) -> Bool = related_by($name, Ordering::$holds);
+                | $prefix "timestamp" (Timestamp, Timestamp) -> Bool = related_by($name, Ordering::$holds);
+                | $prefix "duration" (Duration, Duration) -> Bool = related_by($name, Ordering::$holds);
             )*
         }
     };
@@ -138,87 +138,87 @@ fn related_by<'v>(
     move |cx, a, b| related(cx, operator, holds, a, b)
 }
 
-overloads! {
+functions! {
     /// Conversions of the standard library.
     pub static CONVERSIONS:
-    "bool": "Converts the text of a boolean." ["bool('t')" => "true", "bool('FALSE')" => "false", "bool('yes')" => "E0403"]
-        fn "bool_to_bool" (Bool) -> Bool = convert::bool;
-        fn "string_to_bool" (String) -> Bool = convert::bool;
-    "bytes": "Converts a string to its UTF-8 bytes." ["bytes('é')" => "b'\\303\\251'"]
-        fn "bytes_to_bytes" (Bytes) -> Bytes = convert::bytes;
-        fn "string_to_bytes" (String) -> Bytes = convert::bytes;
-    "double": "Converts to the nearest double." ["double(1)" => "1.0", "double('1e3')" => "1000.0", "double('a')" => "E0403"]
-        fn "double_to_double" (Double) -> Double = convert::double;
-        fn "int64_to_double" (Int) -> Double = convert::double;
-        fn "string_to_double" (String) -> Double = convert::double;
-        fn "uint64_to_double" (Uint) -> Double = convert::double;
-    "duration": "Parses a duration." ["duration('1h30m')" => "duration('5400s')", "duration('1 day')" => "E0403"]
-        fn "duration_to_duration" (Duration) -> Duration = convert::duration;
-        fn "string_to_duration" (String) -> Duration = convert::duration;
-    "dyn": "Returns the value unchanged, as type `dyn`." ["dyn(1)" => "dyn(1)"]
-        fn "to_dyn" (A) -> Dyn = std::convert::identity::<Value<'_>>;
-    "int": "Converts to an integer: truncates a double, and returns the seconds of a timestamp or the nanoseconds of a duration."
+    "bool", "Converts the text of a boolean." ["bool('t')" => "true", "bool('FALSE')" => "false", "bool('yes')" => "E0403"]
+        | "bool_to_bool" (Bool) -> Bool = convert::bool;
+        | "string_to_bool" (String) -> Bool = convert::bool;
+    "bytes", "Converts a string to its UTF-8 bytes." ["bytes('é')" => "b'\\303\\251'"]
+        | "bytes_to_bytes" (Bytes) -> Bytes = convert::bytes;
+        | "string_to_bytes" (String) -> Bytes = convert::bytes;
+    "double", "Converts to the nearest double." ["double(1)" => "1.0", "double('1e3')" => "1000.0", "double('a')" => "E0403"]
+        | "double_to_double" (Double) -> Double = convert::double;
+        | "int64_to_double" (Int) -> Double = convert::double;
+        | "string_to_double" (String) -> Double = convert::double;
+        | "uint64_to_double" (Uint) -> Double = convert::double;
+    "duration", "Parses a duration." ["duration('1h30m')" => "duration('5400s')", "duration('1 day')" => "E0403"]
+        | "duration_to_duration" (Duration) -> Duration = convert::duration;
+        | "string_to_duration" (String) -> Duration = convert::duration;
+    "dyn", "Returns the value unchanged, as type `dyn`." ["dyn(1)" => "dyn(1)"]
+        | "to_dyn" (A) -> Dyn = std::convert::identity::<Value<'_>>;
+    "int", "Converts to an integer: truncates a double, and returns the seconds of a timestamp or the nanoseconds of a duration."
         ["int(1.9)" => "1", "int('-7')" => "-7", "int(3u)" => "3", "int(timestamp(5))" => "5",
          "int(duration('1s'))" => "1000000000", "int(1e30)" => "E0302", "int('1.5')" => "E0403"]
-        fn "int64_to_int64" (Int) -> Int = convert::int;
-        fn "double_to_int64" (Double) -> Int = convert::int;
-        fn "duration_to_int64" (Duration) -> Int = convert::int;
-        fn "string_to_int64" (String) -> Int = convert::int;
-        fn "timestamp_to_int64" (Timestamp) -> Int = convert::int;
-        fn "uint64_to_int64" (Uint) -> Int = convert::int;
-    "string": "Converts to a string."
+        | "int64_to_int64" (Int) -> Int = convert::int;
+        | "double_to_int64" (Double) -> Int = convert::int;
+        | "duration_to_int64" (Duration) -> Int = convert::int;
+        | "string_to_int64" (String) -> Int = convert::int;
+        | "timestamp_to_int64" (Timestamp) -> Int = convert::int;
+        | "uint64_to_int64" (Uint) -> Int = convert::int;
+    "string", "Converts to a string."
         ["string(1)" => "'1'", "string(1.0)" => "'1'", "string(123456789.0)" => "'1.23456789e+08'", "string(true)" => "'true'",
          "string(7u)" => "'7'", "string(b'abc')" => "'abc'", "string(duration('90s'))" => "'90s'",
          "string(timestamp(0))" => "'1970-01-01T00:00:00Z'", "string(b'\\377')" => "E0403"]
-        fn "string_to_string" (String) -> String = convert::string;
-        fn "bool_to_string" (Bool) -> String = convert::string;
-        fn "bytes_to_string" (Bytes) -> String = convert::string;
-        fn "double_to_string" (Double) -> String = convert::string;
-        fn "duration_to_string" (Duration) -> String = convert::string;
-        fn "int64_to_string" (Int) -> String = convert::string;
-        fn "timestamp_to_string" (Timestamp) -> String = convert::string;
-        fn "uint64_to_string" (Uint) -> String = convert::string;
-    "timestamp": "Converts an RFC 3339 string, or seconds since 1970, to a timestamp."
+        | "string_to_string" (String) -> String = convert::string;
+        | "bool_to_string" (Bool) -> String = convert::string;
+        | "bytes_to_string" (Bytes) -> String = convert::string;
+        | "double_to_string" (Double) -> String = convert::string;
+        | "duration_to_string" (Duration) -> String = convert::string;
+        | "int64_to_string" (Int) -> String = convert::string;
+        | "timestamp_to_string" (Timestamp) -> String = convert::string;
+        | "uint64_to_string" (Uint) -> String = convert::string;
+    "timestamp", "Converts an RFC 3339 string, or seconds since 1970, to a timestamp."
         ["timestamp('1970-01-01T01:00:00+01:00')" => "timestamp(0)", "timestamp('yesterday')" => "E0403",
          "timestamp(253402300800)" => "E0302"]
-        fn "timestamp_to_timestamp" (Timestamp) -> Timestamp = convert::timestamp;
-        fn "int64_to_timestamp" (Int) -> Timestamp = convert::timestamp;
-        fn "string_to_timestamp" (String) -> Timestamp = convert::timestamp;
-    "type": "Returns the type of a value." ["type(1)" => "int", "type(type(1))" => "type"]
-        fn "type" (A) -> (type A) = convert::type_of;
-    "uint": "Converts to an unsigned integer." ["uint(1)" => "1u", "uint('7')" => "7u", "uint(1.9)" => "1u", "uint(-1)" => "E0302"]
-        fn "uint64_to_uint64" (Uint) -> Uint = convert::uint;
-        fn "double_to_uint64" (Double) -> Uint = convert::uint;
-        fn "int64_to_uint64" (Int) -> Uint = convert::uint;
-        fn "string_to_uint64" (String) -> Uint = convert::uint;
+        | "timestamp_to_timestamp" (Timestamp) -> Timestamp = convert::timestamp;
+        | "int64_to_timestamp" (Int) -> Timestamp = convert::timestamp;
+        | "string_to_timestamp" (String) -> Timestamp = convert::timestamp;
+    "type", "Returns the type of a value." ["type(1)" => "int", "type(type(1))" => "type"]
+        | "type" (A) -> (type A) = convert::type_of;
+    "uint", "Converts to an unsigned integer." ["uint(1)" => "1u", "uint('7')" => "7u", "uint(1.9)" => "1u", "uint(-1)" => "E0302"]
+        | "uint64_to_uint64" (Uint) -> Uint = convert::uint;
+        | "double_to_uint64" (Double) -> Uint = convert::uint;
+        | "int64_to_uint64" (Int) -> Uint = convert::uint;
+        | "string_to_uint64" (String) -> Uint = convert::uint;
 }
 
-overloads! {
+functions! {
     /// Sizes and string predicates of the standard library.
     pub static PREDICATES:
-    "size": "Counts characters, bytes, elements or entries."
+    "size", "Counts characters, bytes, elements or entries."
         ["size('πέντε')" => "5", "b'abc'.size()" => "3", "[1, 2].size()" => "2", "size({'a': 1})" => "1"]
-        fn "size_bytes" (Bytes) -> Int = access::size;
-        fn "bytes_size" member (Bytes) -> Int = access::size;
-        fn "size_list" ((list A)) -> Int = access::size;
-        fn "list_size" member ((list A)) -> Int = access::size;
-        fn "size_map" ((map A B)) -> Int = access::size;
-        fn "map_size" member ((map A B)) -> Int = access::size;
-        fn "size_string" (String) -> Int = access::size;
-        fn "string_size" member (String) -> Int = access::size;
-    "contains": "Returns `true` if a string contains another." ["'hello'.contains('ell')" => "true"]
-        fn "contains_string" member (String, String) -> Bool =
+        | "size_bytes" (Bytes) -> Int = access::size;
+        | "bytes_size" member (Bytes) -> Int = access::size;
+        | "size_list" ((list A)) -> Int = access::size;
+        | "list_size" member ((list A)) -> Int = access::size;
+        | "size_map" ((map A B)) -> Int = access::size;
+        | "map_size" member ((map A B)) -> Int = access::size;
+        | "size_string" (String) -> Int = access::size;
+        | "string_size" member (String) -> Int = access::size;
+    "contains", "Returns `true` if a string contains another." ["'hello'.contains('ell')" => "true"]
+        | "contains_string" member (String, String) -> Bool =
             |cx: &Cx<'_>, text: &str, part: &str| pay(cx, text).map(|()| text.contains(part));
-    "startsWith": "Returns `true` if a string starts with another." ["'hello'.startsWith('he')" => "true"]
-        fn "starts_with_string" member (String, String) -> Bool =
+    "startsWith", "Returns `true` if a string starts with another." ["'hello'.startsWith('he')" => "true"]
+        | "starts_with_string" member (String, String) -> Bool =
             |cx: &Cx<'_>, text: &str, prefix: &str| pay(cx, text).map(|()| text.starts_with(prefix));
-    "endsWith": "Returns `true` if a string ends with another." ["'hello'.endsWith('he')" => "false"]
-        fn "ends_with_string" member (String, String) -> Bool =
+    "endsWith", "Returns `true` if a string ends with another." ["'hello'.endsWith('he')" => "false"]
+        | "ends_with_string" member (String, String) -> Bool =
             |cx: &Cx<'_>, text: &str, suffix: &str| pay(cx, text).map(|()| text.ends_with(suffix));
-    "matches": "Returns `true` if an RE2 regular expression matches anywhere in a string."
+    "matches", "Returns `true` if an RE2 regular expression matches anywhere in a string."
         ["'hello'.matches('l+')" => "true", "matches('hello', '^l')" => "false", "'a'.matches('(')" => "E0403"]
-        fn "matches" (String, String) -> Bool = matches;
-        fn "matches_string" member (String, String) -> Bool = matches;
+        | "matches" (String, String) -> Bool = matches;
+        | "matches_string" member (String, String) -> Bool = matches;
 }
 
 /// Spends the steps that reading a string takes.
@@ -250,43 +250,43 @@ pub(super) fn compiled<'c>(cx: &'c Cx<'_>, pattern: &str, bytes: usize) -> Resul
     Ok(compiled)
 }
 
-overloads! {
+functions! {
     /// Parts of timestamps and durations, of the standard library.
     pub static TIMESTAMPS:
-    "getFullYear": "Returns the year." ["timestamp(0).getFullYear()" => "1970"]
-        fn "timestamp_to_year" member (Timestamp) -> Int = part(TimeField::FullYear);
-        fn "timestamp_to_year_with_tz" member (Timestamp, String) -> Int = part(TimeField::FullYear);
-    "getMonth": "Returns the month, from 0." ["timestamp(0).getMonth()" => "0"]
-        fn "timestamp_to_month" member (Timestamp) -> Int = part(TimeField::Month);
-        fn "timestamp_to_month_with_tz" member (Timestamp, String) -> Int = part(TimeField::Month);
-    "getDate": "Returns the day of the month, from 1." ["timestamp(0).getDate()" => "1", "timestamp(0).getDate('-01:00')" => "31"]
-        fn "timestamp_to_day_of_month_1_based" member (Timestamp) -> Int = part(TimeField::Date);
-        fn "timestamp_to_day_of_month_1_based_with_tz" member (Timestamp, String) -> Int = part(TimeField::Date);
-    "getDayOfMonth": "Returns the day of the month, from 0." ["timestamp(0).getDayOfMonth()" => "0"]
-        fn "timestamp_to_day_of_month" member (Timestamp) -> Int = part(TimeField::DayOfMonth);
-        fn "timestamp_to_day_of_month_with_tz" member (Timestamp, String) -> Int = part(TimeField::DayOfMonth);
-    "getDayOfWeek": "Returns the day of the week, from 0 for Sunday." ["timestamp(0).getDayOfWeek()" => "4"]
-        fn "timestamp_to_day_of_week" member (Timestamp) -> Int = part(TimeField::DayOfWeek);
-        fn "timestamp_to_day_of_week_with_tz" member (Timestamp, String) -> Int = part(TimeField::DayOfWeek);
-    "getDayOfYear": "Returns the day of the year, from 0." ["timestamp(0).getDayOfYear()" => "0"]
-        fn "timestamp_to_day_of_year" member (Timestamp) -> Int = part(TimeField::DayOfYear);
-        fn "timestamp_to_day_of_year_with_tz" member (Timestamp, String) -> Int = part(TimeField::DayOfYear);
-    "getHours": "Returns the hour of a timestamp, or all hours of a duration."
+    "getFullYear", "Returns the year." ["timestamp(0).getFullYear()" => "1970"]
+        | "timestamp_to_year" member (Timestamp) -> Int = part(TimeField::FullYear);
+        | "timestamp_to_year_with_tz" member (Timestamp, String) -> Int = part(TimeField::FullYear);
+    "getMonth", "Returns the month, from 0." ["timestamp(0).getMonth()" => "0"]
+        | "timestamp_to_month" member (Timestamp) -> Int = part(TimeField::Month);
+        | "timestamp_to_month_with_tz" member (Timestamp, String) -> Int = part(TimeField::Month);
+    "getDate", "Returns the day of the month, from 1." ["timestamp(0).getDate()" => "1", "timestamp(0).getDate('-01:00')" => "31"]
+        | "timestamp_to_day_of_month_1_based" member (Timestamp) -> Int = part(TimeField::Date);
+        | "timestamp_to_day_of_month_1_based_with_tz" member (Timestamp, String) -> Int = part(TimeField::Date);
+    "getDayOfMonth", "Returns the day of the month, from 0." ["timestamp(0).getDayOfMonth()" => "0"]
+        | "timestamp_to_day_of_month" member (Timestamp) -> Int = part(TimeField::DayOfMonth);
+        | "timestamp_to_day_of_month_with_tz" member (Timestamp, String) -> Int = part(TimeField::DayOfMonth);
+    "getDayOfWeek", "Returns the day of the week, from 0 for Sunday." ["timestamp(0).getDayOfWeek()" => "4"]
+        | "timestamp_to_day_of_week" member (Timestamp) -> Int = part(TimeField::DayOfWeek);
+        | "timestamp_to_day_of_week_with_tz" member (Timestamp, String) -> Int = part(TimeField::DayOfWeek);
+    "getDayOfYear", "Returns the day of the year, from 0." ["timestamp(0).getDayOfYear()" => "0"]
+        | "timestamp_to_day_of_year" member (Timestamp) -> Int = part(TimeField::DayOfYear);
+        | "timestamp_to_day_of_year_with_tz" member (Timestamp, String) -> Int = part(TimeField::DayOfYear);
+    "getHours", "Returns the hour of a timestamp, or all hours of a duration."
         ["timestamp(0).getHours('Asia/Tokyo')" => "9", "duration('90m').getHours()" => "1", "timestamp(0).getHours('Mars')" => "E0403"]
-        fn "timestamp_to_hours" member (Timestamp) -> Int = part(TimeField::Hours);
-        fn "timestamp_to_hours_with_tz" member (Timestamp, String) -> Int = part(TimeField::Hours);
-        fn "duration_to_hours" member (Duration) -> Int = part(TimeField::Hours);
-    "getMinutes": "Returns the minute of a timestamp, or all minutes of a duration." ["duration('90m').getMinutes()" => "90"]
-        fn "timestamp_to_minutes" member (Timestamp) -> Int = part(TimeField::Minutes);
-        fn "timestamp_to_minutes_with_tz" member (Timestamp, String) -> Int = part(TimeField::Minutes);
-        fn "duration_to_minutes" member (Duration) -> Int = part(TimeField::Minutes);
-    "getSeconds": "Returns the second of a timestamp, or all seconds of a duration."
+        | "timestamp_to_hours" member (Timestamp) -> Int = part(TimeField::Hours);
+        | "timestamp_to_hours_with_tz" member (Timestamp, String) -> Int = part(TimeField::Hours);
+        | "duration_to_hours" member (Duration) -> Int = part(TimeField::Hours);
+    "getMinutes", "Returns the minute of a timestamp, or all minutes of a duration." ["duration('90m').getMinutes()" => "90"]
+        | "timestamp_to_minutes" member (Timestamp) -> Int = part(TimeField::Minutes);
+        | "timestamp_to_minutes_with_tz" member (Timestamp, String) -> Int = part(TimeField::Minutes);
+        | "duration_to_minutes" member (Duration) -> Int = part(TimeField::Minutes);
+    "getSeconds", "Returns the second of a timestamp, or all seconds of a duration."
         ["timestamp(61).getSeconds()" => "1", "duration('1m1s').getSeconds()" => "61"]
-        fn "timestamp_to_seconds" member (Timestamp) -> Int = part(TimeField::Seconds);
-        fn "timestamp_to_seconds_tz" member (Timestamp, String) -> Int = part(TimeField::Seconds);
-        fn "duration_to_seconds" member (Duration) -> Int = part(TimeField::Seconds);
-    "getMilliseconds": "Returns the milliseconds within the second." ["duration('1.5s').getMilliseconds()" => "500"]
-        fn "timestamp_to_milliseconds" member (Timestamp) -> Int = part(TimeField::Milliseconds);
-        fn "timestamp_to_milliseconds_with_tz" member (Timestamp, String) -> Int = part(TimeField::Milliseconds);
-        fn "duration_to_milliseconds" member (Duration) -> Int = part(TimeField::Milliseconds);
+        | "timestamp_to_seconds" member (Timestamp) -> Int = part(TimeField::Seconds);
+        | "timestamp_to_seconds_tz" member (Timestamp, String) -> Int = part(TimeField::Seconds);
+        | "duration_to_seconds" member (Duration) -> Int = part(TimeField::Seconds);
+    "getMilliseconds", "Returns the milliseconds within the second." ["duration('1.5s').getMilliseconds()" => "500"]
+        | "timestamp_to_milliseconds" member (Timestamp) -> Int = part(TimeField::Milliseconds);
+        | "timestamp_to_milliseconds_with_tz" member (Timestamp, String) -> Int = part(TimeField::Milliseconds);
+        | "duration_to_milliseconds" member (Duration) -> Int = part(TimeField::Milliseconds);
 }

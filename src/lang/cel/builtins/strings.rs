@@ -9,50 +9,50 @@ use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::stdlib::encodings;
 use dropforge_base::stdlib::strings::prefix;
 use dropforge_machine::function::Cx;
-use dropforge_machine::overloads;
+use dropforge_machine::functions;
 use dropforge_value::Value;
 
-overloads! {
+functions! {
     /// The library `strings`, except `format`.
     pub static TABLE:
-    "charAt": "Returns the character at an index; the empty string at the end."
+    "charAt", "Returns the character at an index; the empty string at the end."
         ["'abc'.charAt(1)" => "'b'", "'abc'.charAt(3)" => "''", "'abc'.charAt(4)" => "E0403"]
-        fn "string_char_at_int" member (String, Int) -> String = char_at;
-    "indexOf": "Returns the index of the first occurrence of a string, from an index on; -1 if there is none."
+        | "string_char_at_int" member (String, Int) -> String = char_at;
+    "indexOf", "Returns the index of the first occurrence of a string, from an index on; -1 if there is none."
         ["'tacocat'.indexOf('a')" => "1", "'tacocat'.indexOf('a', 2)" => "5", "'tacocat'.indexOf('x')" => "-1"]
-        fn "string_index_of_string" member (String, String) -> Int = index_of;
-        fn "string_index_of_string_int" member (String, String, Int) -> Int = index_of;
-    "lastIndexOf": "Returns the index of the last occurrence of a string, not after an index; -1 if there is none."
+        | "string_index_of_string" member (String, String) -> Int = index_of;
+        | "string_index_of_string_int" member (String, String, Int) -> Int = index_of;
+    "lastIndexOf", "Returns the index of the last occurrence of a string, not after an index; -1 if there is none."
         ["'tacocat'.lastIndexOf('a')" => "5", "'tacocat'.lastIndexOf('a', 4)" => "1", "'tacocat'.lastIndexOf('t', 7)" => "-1"]
-        fn "string_last_index_of_string" member (String, String) -> Int = last_index_of;
-        fn "string_last_index_of_string_int" member (String, String, Int) -> Int = last_index_of;
-    "join": "Concatenates the strings of a list, with an optional separator."
+        | "string_last_index_of_string" member (String, String) -> Int = last_index_of;
+        | "string_last_index_of_string_int" member (String, String, Int) -> Int = last_index_of;
+    "join", "Concatenates the strings of a list, with an optional separator."
         ["['a', 'b'].join()" => "'ab'", "['a', 'b'].join('-')" => "'a-b'"]
-        fn "list_join" member ((list String)) -> String = join;
-        fn "list_join_string" member ((list String), String) -> String = join;
-    "lowerAscii": "Converts ASCII letters to lower case." ["'TacoCÆt'.lowerAscii()" => "'tacocÆt'"]
-        fn "string_lower_ascii" member (String) -> String = mapped(|letters| letters.map(|letter| letter.to_ascii_lowercase()));
-    "upperAscii": "Converts ASCII letters to upper case." ["'tacoCæt'.upperAscii()" => "'TACOCæT'"]
-        fn "string_upper_ascii" member (String) -> String = mapped(|letters| letters.map(|letter| letter.to_ascii_uppercase()));
-    "replace": "Replaces occurrences of a string, all or a number of them."
+        | "list_join" member ((list String)) -> String = join;
+        | "list_join_string" member ((list String), String) -> String = join;
+    "lowerAscii", "Converts ASCII letters to lower case." ["'TacoCÆt'.lowerAscii()" => "'tacocÆt'"]
+        | "string_lower_ascii" member (String) -> String = mapped(|letters| letters.map(|letter| letter.to_ascii_lowercase()));
+    "upperAscii", "Converts ASCII letters to upper case." ["'tacoCæt'.upperAscii()" => "'TACOCæT'"]
+        | "string_upper_ascii" member (String) -> String = mapped(|letters| letters.map(|letter| letter.to_ascii_uppercase()));
+    "replace", "Replaces occurrences of a string, all or a number of them."
         ["'hello'.replace('l', 'L')" => "'heLLo'", "'hello'.replace('l', 'L', 1)" => "'heLlo'", "'ab'.replace('', '_')" => "'_a_b_'"]
-        fn "string_replace_string_string" member (String, String, String) -> String = replace;
-        fn "string_replace_string_string_int" member (String, String, String, Int) -> String = replace;
-    "split": "Splits at a separator, into all parts or a number of them. An empty separator splits into characters."
+        | "string_replace_string_string" member (String, String, String) -> String = replace;
+        | "string_replace_string_string_int" member (String, String, String, Int) -> String = replace;
+    "split", "Splits at a separator, into all parts or a number of them. An empty separator splits into characters."
         ["'a b c'.split(' ')" => "['a', 'b', 'c']", "'a b c'.split(' ', 2)" => "['a', 'b c']", "'ab'.split('')" => "['a', 'b']"]
-        fn "string_split_string" member (String, String) -> (list String) = split;
-        fn "string_split_string_int" member (String, String, Int) -> (list String) = split;
-    "substring": "Returns the characters from a start index up to, but not including, an end index."
+        | "string_split_string" member (String, String) -> (list String) = split;
+        | "string_split_string_int" member (String, String, Int) -> (list String) = split;
+    "substring", "Returns the characters from a start index up to, but not including, an end index."
         ["'tacocat'.substring(4)" => "'cat'", "'tacocat'.substring(0, 4)" => "'taco'", "'tacocat'.substring(4, 3)" => "E0403"]
-        fn "string_substring_int" member (String, Int) -> String = substring;
-        fn "string_substring_int_int" member (String, Int, Int) -> String = substring;
-    "trim": "Removes white space from both ends." ["' \\ta b '.trim()" => "'a b'"]
-        fn "string_trim" member (String) -> String = trim;
-    "reverse": "Reverses the characters." ["'abc'.reverse()" => "'cba'"]
-        fn "string_reverse" member (String) -> String = mapped(Iterator::rev);
-    "strings.quote": "Quotes a string, escaping special characters."
+        | "string_substring_int" member (String, Int) -> String = substring;
+        | "string_substring_int_int" member (String, Int, Int) -> String = substring;
+    "trim", "Removes white space from both ends." ["' \\ta b '.trim()" => "'a b'"]
+        | "string_trim" member (String) -> String = trim;
+    "reverse", "Reverses the characters." ["'abc'.reverse()" => "'cba'"]
+        | "string_reverse" member (String) -> String = mapped(Iterator::rev);
+    "strings.quote", "Quotes a string, escaping special characters."
         ["strings.quote('a\"b')" => "'\"a\\\\\"b\"'"]
-        fn "strings_quote" (String) -> String = quote;
+        | "strings_quote" (String) -> String = quote;
 }
 
 #[cold]
@@ -233,14 +233,14 @@ const fn escape_of(c: char) -> Option<char> {
     })
 }
 
-overloads! {
+functions! {
     /// The library `encoders`.
     pub static ENCODERS:
-    "base64.encode": "Encodes bytes as base64." ["base64.encode(b'hello')" => "'aGVsbG8='"]
-        fn "base64_encode_bytes" (Bytes) -> String = encode;
-    "base64.decode": "Decodes base64, with or without padding."
+    "base64.encode", "Encodes bytes as base64." ["base64.encode(b'hello')" => "'aGVsbG8='"]
+        | "base64_encode_bytes" (Bytes) -> String = encode;
+    "base64.decode", "Decodes base64, with or without padding."
         ["base64.decode('aGVsbG8=')" => "b'hello'", "base64.decode('aGVsbG8')" => "b'hello'", "base64.decode('?')" => "E0403"]
-        fn "base64_decode_string" (String) -> Bytes = decode;
+        | "base64_decode_string" (String) -> Bytes = decode;
 }
 
 fn encode<'v>(cx: &Cx<'v>, bytes: Value<'v>) -> Result<String> {

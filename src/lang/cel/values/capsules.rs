@@ -6,7 +6,7 @@ use std::ops::Deref;
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::quantity::Quantity;
 use dropforge_base::stdlib::semver::Version;
-use dropforge_machine::function::{Cx, FromArgument};
+use dropforge_machine::function::{Arguments, Cx, FromArgument, Outcome};
 use dropforge_value::{Capsule, CapsuleContent, Extended, Value};
 
 /// The type of IP addresses.
@@ -46,9 +46,9 @@ impl<'v> Content<'v> {
     }
 }
 
-impl<'v> FromArgument<'v> for Content<'v> {
-    fn from_argument(_: &Cx<'v>, value: Value<'v>) -> Result<Self> {
-        Ok(Self::of(value))
+impl<'v> FromArgument<'_, 'v> for Content<'v> {
+    fn take(arguments: &mut Arguments<'_, 'v>) -> Outcome<Self> {
+        arguments.value().map(Self::of)
     }
 }
 

@@ -1,7 +1,7 @@
 use super::*;
-use crate::builtins::functions;
 use crate::builtins::tests::with_cx;
-use dropforge_machine::function::{Capabilities, Noted};
+use dropforge_machine::function::{Capabilities, Noted, Rest};
+use dropforge_machine::functions;
 
 functions! {
     /// Functions that show what the gate does.
@@ -16,7 +16,7 @@ fn yes<'v>(_: &Cx<'v>) -> Outcome<Value<'v>> {
     Ok(Value::Bool(true))
 }
 
-fn all_true<'v>(_: &Cx<'v>, _: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn all_true<'v>(_: &Cx<'v>, _: Rest<'_, 'v>) -> Outcome<Value<'v>> {
     Ok(Value::Bool(true))
 }
 
@@ -24,11 +24,11 @@ fn first<'v>(_: &Cx<'v>, first: Value<'v>, _: Value<'v>) -> Outcome<Value<'v>> {
     Ok(first)
 }
 
-fn last<'v>(_: &Cx<'v>, first: Value<'v>, more: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn last<'v>(_: &Cx<'v>, first: Value<'v>, Rest(more): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     Ok(more.last().copied().unwrap_or(first))
 }
 
-fn of_first<'v>(cx: &Cx<'v>, first: Value<'v>, _: &[Value<'v>]) -> Outcome<Type<'v>> {
+fn of_first<'v>(cx: &Cx<'v>, first: Value<'v>, _: Rest<'_, 'v>) -> Outcome<Type<'v>> {
     type_of(cx, first)
 }
 

@@ -1,14 +1,15 @@
 //! Functions that assert a fact about a value: an unknown value takes it on, a known one is checked. Marks of
 //! sensitive and ephemeral values.
 
-use super::{Arguments, FromArguments, WHOLE, functions, items, length_is_known, whole};
+use super::{WHOLE, items, length_is_known};
 use crate::values::elements::any;
 use crate::values::types::name;
 use crate::values::{
     Refine, convert, equals, is_dynamic, mark_with_paths, marked_by, rebuilt, safe_prefix, type_of,
     unmark_deep_with_paths,
 };
-use dropforge_machine::function::{Cx, Fault, Outcome, fitting};
+use dropforge_machine::function::{Arguments, Cx, Fault, FromArgument, Outcome, fitting, whole};
+use dropforge_machine::functions;
 use dropforge_value::{Type, Value};
 
 functions! {
@@ -95,9 +96,9 @@ fn prefix<'v>(cx: &Cx<'v>, value: Value<'v>, prefix: &'v str) -> Outcome<Value<'
 /// A bound of a length.
 struct Length(i64);
 
-impl FromArguments<'_> for Length {
-    fn take(arguments: &Arguments<'_, '_>) -> Outcome<Self> {
-        let (at, value) = arguments.next()?;
+impl FromArgument<'_, '_> for Length {
+    fn take(arguments: &mut Arguments<'_, '_>) -> Outcome<Self> {
+        let (value, at) = (arguments.value()?, arguments.at());
         let length = whole(value, at).ok().filter(|length| *length < i64::MAX);
         length.map(Self).ok_or_else(|| Fault::argument(at, WHOLE))
     }
@@ -146,7 +147,7 @@ functions! {
     pub(super) static SECRETS:
     "sensitive" (value: Any [null unknown dynamic marked]) -> {type_of} or null = sensitive,
         "Marks a value as sensitive." ["issensitive(sensitive(1))" => "true"];
-    "nonsensitive" (value: Any [null unknown dynamic marked]) -> {type_of} or null = unmarked [SENSITIVE],
+    "nonsensitive" (value: Any [null unknown dynamic marked]) -> {type_of} or null = unmarked(SENSITIVE),
         "Removes the sensitive mark of a value." ["nonsensitive(sensitive(1))" => "1"];
     "issensitive" (value: Any [null unknown dynamic marked]) -> Bool = is_sensitive,
         "Returns `true` if a value is marked as sensitive." ["issensitive(1)" => "false"];
@@ -159,10 +160,13 @@ fn sensitive<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
 }
 
 /// Removes one of the outer marks of `value`.
-fn unmarked<'v>(cx: &Cx<'v>, value: Value<'v>, mark: &str) -> Outcome<Value<'v>> {
-    let (value, marks) = value.unmarked();
-    let kept: Vec<&str> = marks.iter().copied().filter(|own| *own != mark).collect();
-    marked_by(cx, value, &kept)
+/// Returns a body that removes a mark.
+fn unmarked<'v>(mark: &str) -> impl Fn(&Cx<'v>, Value<'v>) -> Outcome<Value<'v>> {
+    move |cx, value| {
+        let (value, marks) = value.unmarked();
+        let kept: Vec<&str> = marks.iter().copied().filter(|own| *own != mark).collect();
+        marked_by(cx, value, &kept)
+    }
 }
 
 fn has(value: Value<'_>, mark: &str) -> bool {
@@ -184,5 +188,5 @@ fn without_ephemeral<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
         return marked_by(cx, rebuilt(cx, plain, &mut |_, item| without_ephemeral(cx, item))?, marks);
     }
     let nothing = if plain.is_known() { cx.arena().null(type_of(cx, plain)?) } else { plain };
-    unmarked(cx, marked_by(cx, nothing, marks)?, EPHEMERAL)
+    unmarked(EPHEMERAL)(cx, marked_by(cx, nothing, marks)?)
 }

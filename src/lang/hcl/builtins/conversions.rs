@@ -1,7 +1,7 @@
 //! Functions that convert to a type or from and to JSON and CSV, functions that pick one of several values, `try` and
 //! `can`.
 
-use super::{Arguments, FromArguments, functions, string, type_name};
+use super::{string, type_name};
 use crate::values::json::{decode_implied, encode_plain};
 use crate::values::types::has_optional;
 use crate::values::{
@@ -9,26 +9,27 @@ use crate::values::{
     unified_type,
 };
 use dropforge_base::stdlib::strings::nfc;
-use dropforge_machine::function::{Cx, Fault, Note, Noted, Outcome, fitting};
+use dropforge_machine::function::{Arguments, Cx, Fault, FromArgument, Note, Noted, Outcome, Rest, fitting};
+use dropforge_machine::functions;
 use dropforge_value::{Attribute, Refinement, Type, Value};
 
 functions! {
     /// Conversions and `coalesce` of OpenTofu.
     pub(super) static OPENTOFU_CONVERSIONS:
-    "tostring" (v: Any [null dynamic marked]) -> {type_to [Type::String]} or null = value_to [Type::String],
+    "tostring" (v: Any [null dynamic marked]) -> {type_to(Type::String)} or null = value_to(Type::String),
         "Converts a value to a string." ["tostring(1.5)" => "\"1.5\"", "tostring(true)" => "\"true\""];
-    "tonumber" (v: Any [null dynamic marked]) -> {type_to [Type::Number]} or null = value_to [Type::Number],
+    "tonumber" (v: Any [null dynamic marked]) -> {type_to(Type::Number)} or null = value_to(Type::Number),
         "Converts a value to a number." ["tonumber(\"1.50\")" => "1.5"];
-    "tobool" (v: Any [null dynamic marked]) -> {type_to [Type::Bool]} or null = value_to [Type::Bool],
+    "tobool" (v: Any [null dynamic marked]) -> {type_to(Type::Bool)} or null = value_to(Type::Bool),
         "Converts a value to a boolean." ["tobool(\"true\")" => "true"];
-    "tolist" (v: Any [null dynamic marked]) -> {type_to [Type::List(&Type::Dynamic)]} or null
-        = value_to [Type::List(&Type::Dynamic)],
+    "tolist" (v: Any [null dynamic marked]) -> {type_to(Type::List(&Type::Dynamic))} or null
+        = value_to(Type::List(&Type::Dynamic)),
         "Converts a tuple or set to a list with one element type." ["tolist([1, \"a\"])" => "[\"1\", \"a\"]"];
-    "toset" (v: Any [null dynamic marked]) -> {type_to [Type::Set(&Type::Dynamic)]} or null
-        = value_to [Type::Set(&Type::Dynamic)],
+    "toset" (v: Any [null dynamic marked]) -> {type_to(Type::Set(&Type::Dynamic))} or null
+        = value_to(Type::Set(&Type::Dynamic)),
         "Converts a tuple or list to a set, which drops duplicates." ["toset([\"b\", \"a\", \"b\"])" => "[\"a\", \"b\"]"];
-    "tomap" (v: Any [null dynamic marked]) -> {type_to [Type::Map(&Type::Dynamic)]} or null
-        = value_to [Type::Map(&Type::Dynamic)],
+    "tomap" (v: Any [null dynamic marked]) -> {type_to(Type::Map(&Type::Dynamic))} or null
+        = value_to(Type::Map(&Type::Dynamic)),
         "Converts an object to a map with one element type." ["tomap({a = 1, b = \"c\"})" => "{a = \"1\", b = \"c\"}"];
     "coalesce" (... vals: Any [null unknown dynamic]) -> Any = coalesce_text,
         "Returns the first value that is neither null nor the empty string." ["coalesce(\"\", null, \"a\")" => "\"a\""];
@@ -44,16 +45,20 @@ functions! {
 }
 
 /// Returns `wanted` if a conversion from the type of `value` exists.
-fn type_to<'v>(cx: &Cx<'v>, value: Value<'v>, wanted: Type<'v>) -> Outcome<Type<'v>> {
-    let from = type_of(cx, value)?;
-    if same_type(cx, &from, &wanted)? || conversion_exists(cx, &from, &wanted, true)? {
-        return Ok(wanted);
+/// Returns a function for the type of the result of [`value_to`].
+fn type_to<'v>(wanted: Type<'v>) -> impl Fn(&Cx<'v>, Value<'v>) -> Outcome<Type<'v>> {
+    move |cx, value| {
+        let from = type_of(cx, value)?;
+        if same_type(cx, &from, &wanted)? || conversion_exists(cx, &from, &wanted, true)? {
+            return Ok(wanted);
+        }
+        Err(Fault::argument(0, mismatch(cx, &from, &wanted)?))
     }
-    Err(Fault::argument(0, mismatch(cx, &from, &wanted)?))
 }
 
-fn value_to<'v>(cx: &Cx<'v>, value: Value<'v>, wanted: Type<'v>) -> Outcome<Value<'v>> {
-    fitting(convert(cx, value, &wanted))?.map_or_else(|| Err(unconvertible(cx, value, &wanted)?), Ok)
+/// Returns a body that converts a value to a type.
+fn value_to<'v>(wanted: Type<'v>) -> impl Fn(&Cx<'v>, Value<'v>) -> Outcome<Value<'v>> {
+    move |cx, value| fitting(convert(cx, value, &wanted))?.map_or_else(|| Err(unconvertible(cx, value, &wanted)?), Ok)
 }
 
 /// Explains why `value` does not convert, without revealing a marked value.
@@ -75,7 +80,7 @@ fn coalesce_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
     common.ok_or_else(|| Fault::wrong("the arguments have no common type"))
 }
 
-fn coalesce<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn coalesce<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     let ty = coalesce_type(cx, args)?;
     match args.iter().find(|arg| !arg.is_null()) {
         Some(arg) if !arg.is_known() => Ok(cx.arena().unknown(ty)),
@@ -84,7 +89,7 @@ fn coalesce<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
     }
 }
 
-fn coalesce_text<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn coalesce_text<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     let ty = coalesce_type(cx, args)?;
     for arg in args {
         // Like the reference, skips a value that does not convert.
@@ -133,14 +138,14 @@ impl<'v> Attempt<'v> {
     }
 }
 
-impl<'v> FromArguments<'v> for Attempt<'v> {
-    fn take(arguments: &Arguments<'_, 'v>) -> Outcome<Self> {
-        let ((_, before), (_, value)) = (arguments.next()?, arguments.next()?);
-        Self::of(arguments.cx, before, value)
+impl<'v> FromArgument<'_, 'v> for Attempt<'v> {
+    fn take(arguments: &mut Arguments<'_, 'v>) -> Outcome<Self> {
+        let (before, value) = (arguments.value()?, arguments.value()?);
+        Self::of(arguments.cx(), before, value)
     }
 }
 
-fn first_that_succeeds<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn first_that_succeeds<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     let last_first = args.as_chunks::<2>().0.iter().rev();
     let attempts = last_first.map(|[before, value]| Attempt::of(cx, *before, *value)).collect::<Outcome<Vec<_>>>()?;
     if let Some(Attempt { value, .. }) = attempts.iter().rev().find(|attempt| !attempt.failed()) {
@@ -370,7 +375,7 @@ mod tests {
     }
 
     fn can<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-        succeeds(cx, Attempt::take(&Arguments::new(cx, args))?)
+        succeeds(cx, Attempt::take(&mut Arguments::new(cx, args))?)
     }
 
     #[test]
@@ -389,7 +394,7 @@ mod tests {
         with_cx(|cx| {
             let content = CapsuleContent::Type(Type::Number);
             let number = cx.arena().extended(Extended::Capsule(Capsule { name: "type", id: 0, content }));
-            let convert = |value, ty| converted(cx, value, Type::take(&Arguments::new(cx, &[ty]))?);
+            let convert = |value, ty| converted(cx, value, Type::take(&mut Arguments::new(cx, &[ty]))?);
             assert!(matches!(convert(cx.arena().text("1"), number), Ok(Value::Int(1))));
             assert!(matches!(convert(cx.arena().text("a"), number), Err(Fault::Wrong(_))));
             assert!(matches!(convert(Value::Int(1), Value::Int(2)), Err(Fault::Wrong(_))));

@@ -4,7 +4,7 @@
 use std::io::Read;
 
 use super::charsets::{Charset, charset, charset_names};
-use super::{Arguments, FromArguments, functions, string, whole};
+use super::string;
 use crate::values::marked_by;
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
@@ -15,7 +15,8 @@ use dropforge_base::stdlib::encodings::{pem_block, pem_content};
 use dropforge_base::stdlib::hashes::{PASSWORD, password_hash, steps};
 use dropforge_base::stdlib::hashes::{md5, sha1, sha256, sha512, uuid_of_name};
 use dropforge_base::stdlib::strings::hex;
-use dropforge_machine::function::{Cx, Fault, Outcome};
+use dropforge_machine::function::{Arguments, Cx, Fault, FromArgument, Outcome, Rest, whole};
+use dropforge_machine::functions;
 use dropforge_value::Value;
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -48,17 +49,17 @@ functions! {
     "textdecodebase64" (source: String, encoding: String) -> String = decode_text,
         "Decodes base64 and the result in a character encoding."
         ["textdecodebase64(\"YQBiAA==\", \"UTF-16LE\")" => "\"ab\""];
-    "md5" (str: String) -> String = hex_hash [md5], "Returns the MD5 hash of a string in hexadecimal."
+    "md5" (str: String) -> String = hex_hash(md5), "Returns the MD5 hash of a string in hexadecimal."
         ["md5(\"\")" => "\"d41d8cd98f00b204e9800998ecf8427e\""];
-    "sha1" (str: String) -> String = hex_hash [sha1], "Returns the SHA-1 hash of a string in hexadecimal."
+    "sha1" (str: String) -> String = hex_hash(sha1), "Returns the SHA-1 hash of a string in hexadecimal."
         ["sha1(\"test\")" => "\"a94a8fe5ccb19ba61c4c0873d391e987982fbbd3\""];
-    "sha256" (str: String) -> String = hex_hash [sha256], "Returns the SHA-256 hash of a string in hexadecimal."
+    "sha256" (str: String) -> String = hex_hash(sha256), "Returns the SHA-256 hash of a string in hexadecimal."
         ["sha256(\"test\")" => "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\""];
-    "sha512" (str: String) -> String = hex_hash [sha512], "Returns the SHA-512 hash of a string in hexadecimal."
+    "sha512" (str: String) -> String = hex_hash(sha512), "Returns the SHA-512 hash of a string in hexadecimal."
         ["substr(sha512(\"test\"), 0, 8)" => "\"ee26b0dd\""];
-    "base64sha256" (str: String) -> String = base64_hash [sha256], "Returns the SHA-256 hash of a string in base64."
+    "base64sha256" (str: String) -> String = base64_hash(sha256), "Returns the SHA-256 hash of a string in base64."
         ["base64sha256(\"test\")" => "\"n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=\""];
-    "base64sha512" (str: String) -> String = base64_hash [sha512], "Returns the SHA-512 hash of a string in base64."
+    "base64sha512" (str: String) -> String = base64_hash(sha512), "Returns the SHA-512 hash of a string in base64."
         ["substr(base64sha512(\"test\"), 0, 8)" => "\"7iaw3Ur3\""];
     "uuidv5" (namespace: String, name: String) -> String = uuid_v5,
         "Returns the version 5 UUID of a name in a namespace: `dns`, `url`, `oid`, `x500` or a UUID."
@@ -138,8 +139,8 @@ fn decode_url<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
     string(cx, &String::from_utf8_lossy(&bytes))
 }
 
-impl FromArguments<'_> for Charset {
-    fn take(arguments: &Arguments<'_, '_>) -> Outcome<Self> {
+impl FromArgument<'_, '_> for Charset {
+    fn take(arguments: &mut Arguments<'_, '_>) -> Outcome<Self> {
         let name = <&str>::take(arguments)?;
         charset(name).ok_or_else(|| {
             let near = nearest(name, charset_names()).map(|near| format!("; did you mean `{near}`?"));
@@ -166,15 +167,19 @@ fn decode_text<'v>(cx: &Cx<'v>, encoded: &str, charset: Charset) -> Outcome<Valu
 pub(super) type Hash<const N: usize> = fn(&[u8]) -> [u8; N];
 
 /// Returns the hash of `bytes` in hexadecimal.
-pub(super) fn hex_hash<'v, const N: usize>(cx: &Cx<'v>, bytes: &[u8], hash: Hash<N>) -> Outcome<Value<'v>> {
-    cx.spend(bytes.len() as u64 / 8)?;
-    string(cx, &hex(&hash(bytes)))
+pub(super) fn hex_hash<'v, const N: usize>(hash: Hash<N>) -> impl Fn(&Cx<'v>, &[u8]) -> Outcome<Value<'v>> {
+    move |cx, bytes| {
+        cx.spend(bytes.len() as u64 / 8)?;
+        string(cx, &hex(&hash(bytes)))
+    }
 }
 
 /// Returns the hash of `bytes` in base64.
-pub(super) fn base64_hash<'v, const N: usize>(cx: &Cx<'v>, bytes: &[u8], hash: Hash<N>) -> Outcome<Value<'v>> {
-    cx.spend(bytes.len() as u64 / 8)?;
-    base64_of(cx, &hash(bytes))
+pub(super) fn base64_hash<'v, const N: usize>(hash: Hash<N>) -> impl Fn(&Cx<'v>, &[u8]) -> Outcome<Value<'v>> {
+    move |cx, bytes| {
+        cx.spend(bytes.len() as u64 / 8)?;
+        base64_of(cx, &hash(bytes))
+    }
 }
 
 fn uuid_v5<'v>(cx: &Cx<'v>, namespace: &str, name: &str) -> Outcome<Value<'v>> {
@@ -201,7 +206,7 @@ functions! {
 /// Cost used by default and in place of a cost that is too small.
 const COST: u32 = 10;
 
-fn hash_password<'v>(cx: &Cx<'v>, password: &str, cost: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn hash_password<'v>(cx: &Cx<'v>, password: &str, Rest(cost): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     let cost = match cost {
         [] => i64::from(COST),
         [cost] => whole(*cost, 1)?,

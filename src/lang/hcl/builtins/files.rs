@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
 use super::assumptions::SENSITIVE;
-use super::encodings::{Hash, base64_hash, base64_of, hex_hash};
+use super::encodings::{base64_hash, base64_of, hex_hash};
+use super::string;
 use super::strings::cleaned;
-use super::{Arguments, FromArguments, functions, string};
 use crate::values::{marked_by, set_of};
 use dropforge_base::stdlib::globs::{Glob, States, Syntax, alternatives};
 use dropforge_base::stdlib::hashes::{md5, sha1, sha256, sha512};
-use dropforge_machine::function::{Cx, Fault, FileError, Files, Outcome};
+use dropforge_machine::function::{Arguments, Cx, Fault, FileError, Files, FromArgument, Outcome};
+use dropforge_machine::functions;
 use dropforge_value::{Type, Value};
 
 functions! {
@@ -26,24 +27,24 @@ functions! {
     "fileset" (path: String [marked], pattern: String [marked]) -> (set String) = file_set, needs FILES,
         "Returns the paths of the files below a directory that match a pattern of `*`, `?`, `[a-z]`, `{a,b}` and `**` for any directories."
         ["fileset(\"docs\", \"*.txt\")" => "toset([\"hello.txt\"])"];
-    "filebase64" (path: String [marked]) -> String = of_file [base64_of], needs FILES,
+    "filebase64" (path: String [marked]) -> String = of_file(base64_of), needs FILES,
         "Returns the contents of a file in base64." ["filebase64(\"docs/hello.txt\")" => "\"aGVsbG8K\""];
-    "filemd5" (path: String [marked]) -> String = hash_of_file [hex_hash, md5], needs FILES,
+    "filemd5" (path: String [marked]) -> String = of_file(hex_hash(md5)), needs FILES,
         "Returns the MD5 hash of a file in hexadecimal."
         ["filemd5(\"docs/hello.txt\") == md5(file(\"docs/hello.txt\"))" => "true"];
-    "filesha1" (path: String [marked]) -> String = hash_of_file [hex_hash, sha1], needs FILES,
+    "filesha1" (path: String [marked]) -> String = of_file(hex_hash(sha1)), needs FILES,
         "Returns the SHA-1 hash of a file in hexadecimal."
         ["filesha1(\"docs/hello.txt\") == sha1(file(\"docs/hello.txt\"))" => "true"];
-    "filesha256" (path: String [marked]) -> String = hash_of_file [hex_hash, sha256], needs FILES,
+    "filesha256" (path: String [marked]) -> String = of_file(hex_hash(sha256)), needs FILES,
         "Returns the SHA-256 hash of a file in hexadecimal."
         ["filesha256(\"docs/hello.txt\") == sha256(file(\"docs/hello.txt\"))" => "true"];
-    "filesha512" (path: String [marked]) -> String = hash_of_file [hex_hash, sha512], needs FILES,
+    "filesha512" (path: String [marked]) -> String = of_file(hex_hash(sha512)), needs FILES,
         "Returns the SHA-512 hash of a file in hexadecimal."
         ["filesha512(\"docs/hello.txt\") == sha512(file(\"docs/hello.txt\"))" => "true"];
-    "filebase64sha256" (path: String [marked]) -> String = hash_of_file [base64_hash, sha256], needs FILES,
+    "filebase64sha256" (path: String [marked]) -> String = of_file(base64_hash(sha256)), needs FILES,
         "Returns the SHA-256 hash of a file in base64."
         ["filebase64sha256(\"docs/hello.txt\") == base64sha256(file(\"docs/hello.txt\"))" => "true"];
-    "filebase64sha512" (path: String [marked]) -> String = hash_of_file [base64_hash, sha512], needs FILES,
+    "filebase64sha512" (path: String [marked]) -> String = of_file(base64_hash(sha512)), needs FILES,
         "Returns the SHA-512 hash of a file in base64."
         ["filebase64sha512(\"docs/hello.txt\") == base64sha512(file(\"docs/hello.txt\"))" => "true"];
     "abspath" (path: String [marked]) -> String = absolute_path, needs FILES,
@@ -61,12 +62,12 @@ pub(super) struct FilePath<'v> {
     at: usize,
 }
 
-impl<'v> FromArguments<'v> for FilePath<'v> {
-    fn take(arguments: &Arguments<'_, 'v>) -> Outcome<Self> {
-        let (at, value) = arguments.next()?;
+impl<'v> FromArgument<'_, 'v> for FilePath<'v> {
+    fn take(arguments: &mut Arguments<'_, 'v>) -> Outcome<Self> {
+        let (value, at) = (arguments.value()?, arguments.at());
         let (path, marks) = value.unmarked();
         let path = path.as_str().ok_or_else(|| Fault::argument(at, "a string is required"))?;
-        arguments.cx.spend(path.len() as u64)?;
+        arguments.cx().spend(path.len() as u64)?;
         Ok(Self { path, marks, at })
     }
 }
@@ -128,21 +129,11 @@ fn file_exists<'v>(cx: &Cx<'v>, path: FilePath<'v>) -> Outcome<Value<'v>> {
 }
 
 /// Returns the value that `make` makes of the contents of a file.
+/// Returns a body that makes a value of the content of a file.
 fn of_file<'v>(
-    cx: &Cx<'v>,
-    path: FilePath<'v>,
-    make: impl FnOnce(&Cx<'v>, &[u8]) -> Outcome<Value<'v>>,
-) -> Outcome<Value<'v>> {
-    marked_by(cx, make(cx, &path.bytes(cx)?)?, path.marks)
-}
-
-fn hash_of_file<'v, const N: usize>(
-    cx: &Cx<'v>,
-    path: FilePath<'v>,
-    encode: fn(&Cx<'v>, &[u8], Hash<N>) -> Outcome<Value<'v>>,
-    hash: Hash<N>,
-) -> Outcome<Value<'v>> {
-    of_file(cx, path, |cx, bytes| encode(cx, bytes, hash))
+    make: impl Fn(&Cx<'v>, &[u8]) -> Outcome<Value<'v>>,
+) -> impl Fn(&Cx<'v>, FilePath<'v>) -> Outcome<Value<'v>> {
+    move |cx, path| marked_by(cx, make(cx, &path.bytes(cx)?)?, path.marks)
 }
 
 fn absolute_path<'v>(cx: &Cx<'v>, path: FilePath<'v>) -> Outcome<Value<'v>> {

@@ -18,11 +18,11 @@ use crate::evaluation::{
 use crate::values::json::{Json, decode_type};
 use crate::values::{Refine, convert, elements, number_of, traverse, types, unify};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
-use dropforge_machine::builtins;
 use dropforge_machine::function::{Cx, Outcome, Subject, fitting};
+use dropforge_machine::functions;
 use dropforge_value::{BigNum, Capsule, CapsuleContent, Extended, Refinement, Type, Value};
 
-builtins! {
+functions! {
     /// The intrinsics.
     pub(super) static INTRINSICS:
     intrinsic "dynamic" () = dynamic, "Returns an unknown value." [];
@@ -53,36 +53,34 @@ pub(super) fn paid_type<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Type<'v>> {
     Ok(fitting(types::type_of(cx, value))?.unwrap_or(Type::Dynamic))
 }
 
-fn dynamic<'v>(cx: &Cx<'v>, _: &[Value<'v>]) -> Result<Value<'v>> {
-    Ok(cx.arena().unknown(Type::Dynamic))
+fn dynamic<'v>(cx: &Cx<'v>) -> Value<'v> {
+    cx.arena().unknown(Type::Dynamic)
 }
 
-fn number<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [Value::Str(digits)] = args else { return Err(cx.arity()) };
-    cx.charge(digits.as_str().len())?;
-    Ok(literal_number(cx, digits.as_str()))
+fn number<'v>(cx: &Cx<'v>, digits: &'v str) -> Result<Value<'v>> {
+    cx.charge(digits.len())?;
+    Ok(literal_number(cx, digits))
 }
 
-fn type_of_json<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [Value::Str(json)] = args else { return Err(cx.arity()) };
-    let Ok(json) = Json::read(json.as_str(), cx.limits().value_depth) else { return Err(cx.arity()) };
+fn type_of_json<'v>(cx: &Cx<'v>, json: &'v str) -> Result<Value<'v>> {
+    let Ok(json) = Json::read(json, cx.limits().value_depth) else { return Err(cx.arity()) };
     let ty = fitting(decode_type(cx, &json))?.unwrap_or(Type::Dynamic);
     let capsule = Capsule { name: "type", id: 0, content: CapsuleContent::Type(ty) };
     Ok(cx.arena().extended(Extended::Capsule(capsule)))
 }
 
-fn ambiguous_key<'v>(cx: &Cx<'v>, _: &[Value<'v>]) -> Result<Value<'v>> {
+fn ambiguous_key<'v>(cx: &Cx<'v>) -> Value<'v> {
     let error = Diagnostic::new(Code::UnexpectedToken, "Ambiguous attribute key")
         .with_help("use parentheses for its value, or quotes for its text");
     cx.note_error(error, Subject::Whole);
-    Ok(cx.arena().faulty(Type::Dynamic))
+    cx.arena().faulty(Type::Dynamic)
 }
 
-fn object<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[Value::List(list)] = args else { return Err(cx.arity()) };
-    let mut entries = Vec::with_capacity(list.items().len() / 2);
+fn object<'v>(cx: &Cx<'v>, entries: &'v [Value<'v>]) -> Result<Value<'v>> {
+    let pairs = entries.as_chunks::<2>().0;
+    let mut entries = Vec::with_capacity(pairs.len());
     let (mut known, mut failed, mut marks) = (true, false, &[][..]);
-    for (at, &[key, value]) in (0..).zip(list.items().as_chunks::<2>().0) {
+    for (at, &[key, value]) in (0..).zip(pairs) {
         failed |= contains_faulty(cx, value)?;
         if let Value::Str(key) = key {
             entries.push((key.as_str(), value));
@@ -116,8 +114,7 @@ fn object_key<'v>(cx: &Cx<'v>, key: Value<'v>, at: u32) -> Result<Option<Value<'
     Ok(key.map(|key| key.unmarked().0))
 }
 
-fn next_step<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[value, key] = args else { return Err(cx.arity()) };
+fn next_step<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Result<Value<'v>> {
     if is_faulty(value) {
         return Ok(value);
     }
@@ -131,8 +128,7 @@ fn next_step<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     Ok(cx.arena().faulty(Type::Dynamic))
 }
 
-fn failing<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[value, Value::Int(from)] = args else { return Err(cx.arity()) };
+fn failing<'v>(cx: &Cx<'v>, value: Value<'v>, from: i64) -> Result<Value<'v>> {
     if !has_errors(cx, from, i64::MAX) {
         return Ok(value);
     }
@@ -143,13 +139,11 @@ fn failing<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     Ok(cx.arena().marked(cx.arena().faulty(ty), value.unmarked().1))
 }
 
-fn operand<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[from, value] = args else { return Err(cx.arity()) };
-    failing(cx, &[value, from])
+fn operand<'v>(cx: &Cx<'v>, from: i64, value: Value<'v>) -> Result<Value<'v>> {
+    failing(cx, value, from)
 }
 
-fn part<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[Value::Int(from), value] = args else { return Err(cx.arity()) };
+fn part<'v>(cx: &Cx<'v>, from: i64, value: Value<'v>) -> Result<Value<'v>> {
     if !has_errors(cx, from, i64::MAX) {
         return Ok(value);
     }
@@ -163,8 +157,7 @@ fn part<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 
 /// Joins the texts that a loop in a template made. With an unknown text, so is the result, which then has the marks of
 /// the loop but not those of the texts. Without a loop that ended, it has no marks at all.
-fn joined<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[texts] = args else { return Err(cx.arity()) };
+fn joined<'v>(cx: &Cx<'v>, texts: Value<'v>) -> Result<Value<'v>> {
     let (plain, loop_marks) = texts.unmarked();
     let unknown = |failed| match failed {
         true => cx.arena().faulty(Type::String),
@@ -191,9 +184,8 @@ fn joined<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 
 /// Makes an object of alternating names and values. A property whose name is not a string, or a duplicate, is an error
 /// and left out. If a name is unknown, so is the object. Part `n` of the call is the name of property `n`.
-fn json_object<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[Value::List(list)] = args else { return Err(cx.arity()) };
-    let pairs = list.items().as_chunks::<2>().0;
+fn json_object<'v>(cx: &Cx<'v>, entries: &'v [Value<'v>]) -> Result<Value<'v>> {
+    let pairs = entries.as_chunks::<2>().0;
     let (mut entries, mut indexes) = (Vec::with_capacity(pairs.len()), HashMap::with_capacity(pairs.len()));
     let (mut known, mut marks) = (true, &[][..]);
     for (at, &[name, value]) in (0..).zip(pairs) {
@@ -239,11 +231,15 @@ fn note_duplicate(cx: &Cx<'_>, name: &str, first: u32, at: u32) {
 const INCONSISTENT: &str = "Inconsistent conditional result types";
 
 /// Evaluates a conditional whose results are both evaluated. The errors of the other result are dropped.
-pub(super) fn conditional<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[Value::Int(start), condition, Value::Int(then_from), then, Value::Int(otherwise_from), otherwise] = args
-    else {
-        return Err(cx.arity());
-    };
+pub(super) fn conditional<'v>(
+    cx: &Cx<'v>,
+    start: i64,
+    condition: Value<'v>,
+    then_from: i64,
+    then: Value<'v>,
+    otherwise_from: i64,
+    otherwise: Value<'v>,
+) -> Result<Value<'v>> {
     let from = [then_from, otherwise_from];
     if let Value::Bool(truth) = condition
         && are_of_one_primitive_type(then, otherwise)

@@ -12,15 +12,13 @@ use dropforge_value::{Refinement, Type, Value};
 use indexmap::IndexMap;
 
 /// Returns `true` if a loop can iterate over values of the type of a value, known or not.
-pub(super) fn for_ready<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[collection] = args else { return Err(cx.arity()) };
-    Ok(Value::Bool(is_iterable(cx, collection, Subject::Part(0))))
+pub(super) fn for_ready<'v>(cx: &Cx<'v>, collection: Value<'v>) -> bool {
+    is_iterable(cx, collection, Subject::Part(0))
 }
 
 /// Checks the value of a condition that was evaluated once with unknown loop variables. Over an unknown collection, the
 /// loop ends here.
-pub(super) fn for_rehearsal<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[condition, Value::Int(from), collection] = args else { return Err(cx.arity()) };
+pub(super) fn for_rehearsal<'v>(cx: &Cx<'v>, condition: Value<'v>, from: i64, collection: Value<'v>) -> Result<bool> {
     let failed = has_errors(cx, from, i64::MAX);
     let fits = if condition.is_null() {
         note_error(cx, "Condition is null", "The condition behind `if` must be true or false", Subject::Part(0));
@@ -37,15 +35,14 @@ pub(super) fn for_rehearsal<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value
         note_marks(cx, condition);
     }
     if checked && collection.is_known() {
-        return Ok(Value::Bool(true));
+        return Ok(true);
     }
     note_unanswered(cx);
-    Ok(Value::Bool(false))
+    Ok(false)
 }
 
 /// Converts a key to a string. The value is undefined if the key is unknown or does not convert.
-pub(super) fn for_key<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[given] = args else { return Err(cx.arity()) };
+pub(super) fn for_key<'v>(cx: &Cx<'v>, given: Value<'v>) -> Result<Value<'v>> {
     if let Value::Str(_) = given {
         return Ok(given);
     }
@@ -107,17 +104,15 @@ impl<'v> Findings<'v> {
 }
 
 /// Returns the tuple of a loop.
-pub(super) fn for_tuple<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[items, Value::Int(from), _] = args else { return Err(cx.arity()) };
+pub(super) fn for_tuple<'v>(cx: &Cx<'v>, items: Value<'v>, from: i64, _: Value<'v>) -> Result<Value<'v>> {
     settle(cx, from).result(cx, || Ok(items))
 }
 
 /// Returns the object of a loop. Duplicate keys are errors.
-pub(super) fn for_object<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[Value::List(list), Value::Int(from), _] = args else { return Err(cx.arity()) };
+pub(super) fn for_object<'v>(cx: &Cx<'v>, list: &'v [Value<'v>], from: i64, _: Value<'v>) -> Result<Value<'v>> {
     let findings = settle(cx, from);
     let mut entries: IndexMap<&str, Value<'v>> = IndexMap::new();
-    for &[key, value] in list.items().as_chunks::<2>().0 {
+    for &[key, value] in list.as_chunks::<2>().0 {
         let key = key.as_str().unwrap_or("");
         if entries.contains_key(key) {
             let error = Diagnostic::new(Code::DuplicateDefinition, "Duplicate object key")
@@ -132,10 +127,9 @@ pub(super) fn for_object<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v
 }
 
 /// Returns the object of a loop that gathers the values of a key in a tuple.
-pub(super) fn for_groups<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[Value::List(list), Value::Int(from), _] = args else { return Err(cx.arity()) };
+pub(super) fn for_groups<'v>(cx: &Cx<'v>, list: &'v [Value<'v>], from: i64, _: Value<'v>) -> Result<Value<'v>> {
     let mut groups: IndexMap<&str, Vec<Value<'v>>> = IndexMap::new();
-    for &[key, value] in list.items().as_chunks::<2>().0 {
+    for &[key, value] in list.as_chunks::<2>().0 {
         groups.entry(key.as_str().unwrap_or("")).or_default().push(value);
     }
     settle(cx, from).result(cx, || {
@@ -151,8 +145,7 @@ fn is_sequence(ty: &Type<'_>) -> bool {
 
 /// Returns the items of a splat for its first pass, and nothing for the second one. The items of an unknown collection
 /// are unknown.
-pub(super) fn splat_source<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[source, Value::Int(from)] = args else { return Err(cx.arity()) };
+pub(super) fn splat_source<'v>(cx: &Cx<'v>, source: Value<'v>, from: i64) -> Result<Value<'v>> {
     cx.list(&[items(cx, source, from)?, Value::Undefined])
 }
 
@@ -189,8 +182,7 @@ fn unknown_items<'v>(cx: &Cx<'v>, source: Value<'v>) -> Result<Value<'v>> {
 }
 
 /// Returns the items of the second pass: unknown ones if an item failed or a collection has none, otherwise none.
-pub(super) fn splat_types<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[source, Value::Int(from), Value::Int(items_from)] = args else { return Err(cx.arity()) };
+pub(super) fn splat_types<'v>(cx: &Cx<'v>, source: Value<'v>, from: i64, items_from: i64) -> Result<Value<'v>> {
     let plain = source.unmarked().0;
     let empty = plain.elements().is_some_and(<[_]>::is_empty) && !matches!(plain, Value::List(_));
     let failed = has_errors(cx, items_from, i64::MAX);
@@ -207,12 +199,15 @@ fn may_be_null(value: Value<'_>) -> bool {
 
 /// Returns the value of a splat from the results of its two passes, of which the second began with note `second`. The
 /// errors of the second pass count only if the first one had none.
-pub(super) fn splat<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[Value::List(made), Value::List(passes), source, Value::Int(from), Value::Int(items_from), Value::Int(second)] =
-        args
-    else {
-        return Err(cx.arity());
-    };
+pub(super) fn splat<'v>(
+    cx: &Cx<'v>,
+    made: &'v [Value<'v>],
+    passes: &'v [Value<'v>],
+    source: Value<'v>,
+    from: i64,
+    items_from: i64,
+    second: i64,
+) -> Result<Value<'v>> {
     let (plain, own) = source.unmarked();
     let (ty, arena) = (shallow_type(cx, plain), cx.arena());
     if has_errors(cx, from, items_from) {
@@ -225,8 +220,8 @@ pub(super) fn splat<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
         cx.notes().take(note_index(second));
     }
     let failed = has_errors(cx, items_from, i64::MAX);
-    let items = passes.items().first().and_then(Value::elements).map_or(0, <[_]>::len);
-    let (made, probes) = made.items().split_at(items.min(made.items().len()));
+    let items = passes.first().and_then(Value::elements).map_or(0, <[_]>::len);
+    let (made, probes) = made.split_at(items.min(made.len()));
     let result = match (is_sequence(&ty), plain.is_known()) {
         (true, false) => unknown_result(cx, plain, &ty, made)?,
         (false, false) if may_be_null(plain) => arena.unknown(Type::Dynamic),

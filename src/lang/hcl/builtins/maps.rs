@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{element_of, functions, is_sequence, items, marked_as, type_name, type_of_list};
+use super::{element_of, is_sequence, items, marked_as, type_name, type_of_list};
 use crate::values::{convert, is_wholly_known, list_of, map_of, same_type, shallow_type, type_of, types_of};
-use dropforge_machine::function::{Cx, Fault, Outcome, fitting};
+use dropforge_machine::function::{Cx, Fault, Outcome, Rest, fitting};
+use dropforge_machine::functions;
 use dropforge_value::{Attribute, Map, Type, Value};
 
 functions! {
@@ -94,7 +95,7 @@ fn values<'v>(cx: &Cx<'v>, map: Value<'v>) -> Outcome<Value<'v>> {
     Ok(marked_as(cx, found, &[map]))
 }
 
-fn merge_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
+fn merge_type<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Outcome<Type<'v>> {
     match common_map(cx, args)? {
         Some(common) => Ok(common),
         None if args.iter().any(|arg| shallow_type(cx, *arg) == Type::Dynamic) => Ok(Type::Dynamic),
@@ -146,7 +147,7 @@ fn not_mergeable() -> Fault {
     Fault::wrong("each argument must be a map or object")
 }
 
-fn merge<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn merge<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     let common = common_map(cx, args)?;
     let given: Vec<Value<'v>> = args.iter().copied().filter(|arg| !arg.is_null()).collect();
     let mut all = Vec::new();
@@ -209,7 +210,7 @@ fn zipmap<'v>(cx: &Cx<'v>, keys: Value<'v>, values: Value<'v>) -> Outcome<Value<
     Ok(marked_as(cx, marked_as(cx, zipped, items(keys)), &[keys, values]))
 }
 
-fn lookup_type<'v>(cx: &Cx<'v>, map: Value<'v>, key: Value<'v>, default: &[Value<'v>]) -> Outcome<Type<'v>> {
+fn lookup_type<'v>(cx: &Cx<'v>, map: Value<'v>, key: Value<'v>, Rest(default): Rest<'_, 'v>) -> Outcome<Type<'v>> {
     let default = check_default(cx, map, default)?;
     match type_of(cx, map)? {
         ty @ Type::Object(_) => {
@@ -225,7 +226,7 @@ fn lookup_type<'v>(cx: &Cx<'v>, map: Value<'v>, key: Value<'v>, default: &[Value
 }
 
 fn lookup_or_default_type<'v>(cx: &Cx<'v>, map: Value<'v>, key: Value<'v>, default: Value<'v>) -> Outcome<Type<'v>> {
-    lookup_type(cx, map, key, &[default])
+    lookup_type(cx, map, key, Rest(&[default]))
 }
 
 fn no_attribute() -> Fault {
@@ -249,7 +250,7 @@ fn check_default<'v>(cx: &Cx<'v>, map: Value<'v>, default: &[Value<'v>]) -> Outc
     Ok(default.first().copied())
 }
 
-fn lookup<'v>(cx: &Cx<'v>, map: Value<'v>, key: Value<'v>, default: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn lookup<'v>(cx: &Cx<'v>, map: Value<'v>, key: Value<'v>, Rest(default): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     look_up(cx, map, key, default, true)
 }
 
@@ -262,7 +263,7 @@ fn look_up<'v>(cx: &Cx<'v>, map: Value<'v>, key: Value<'v>, default: &[Value<'v>
     let valid = check_default(cx, map, default)?;
     let text = key.unmarked().0.as_str().unwrap_or_default();
     let found = match (map.entries().and_then(|entries| entries.get(text)), valid, shallow_type(cx, map)) {
-        _ if !known => cx.arena().unknown(lookup_type(cx, map, key, default)?),
+        _ if !known => cx.arena().unknown(lookup_type(cx, map, key, Rest(default))?),
         (Some(found), ..) => found,
         (None, Some(default), Type::Map(element)) => convert(cx, default, element)?,
         (None, Some(default), _) => default,

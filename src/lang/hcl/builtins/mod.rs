@@ -3,7 +3,7 @@
 //! Each file has one topic and its tables. A function that the reference's standard library and OpenTofu share is in a
 //! table that both use; a function that only one of them has, or that they define differently, is in a separate table.
 //! The registries combine the tables. `intrinsics` are operations that only lowering calls: conditionals, loops, splats
-//! and object constructors. The macro `functions` declares a table; `Arguments` are taken as the types of its bodies.
+//! and object constructors.
 
 mod assumptions;
 mod charsets;
@@ -22,13 +22,11 @@ mod strings;
 mod templates;
 mod yaml;
 
-use std::cell::Cell;
-
 use super::values::types::name;
 use super::values::{is_set, is_wholly_known, number_of, shallow_type, type_of};
 use dropforge_base::stdlib::strings::nfc;
-use dropforge_machine::function::{Builtin, Cx, Fault, Outcome, Registry};
-use dropforge_value::{BigNum, Capsule, CapsuleContent, Extended, Type, Value};
+use dropforge_machine::function::{Builtin, Cx, Outcome, Registry};
+use dropforge_value::{Extended, Type, Value};
 use intrinsics::INTRINSICS;
 
 pub use assumptions::{EPHEMERAL, SENSITIVE};
@@ -131,92 +129,6 @@ fn of(tables: &[&[&'static [Builtin]]]) -> Registry {
     Registry::of(&all)
 }
 
-/// The arguments of a call, taken in order.
-pub struct Arguments<'a, 'v> {
-    cx: &'a Cx<'v>,
-    values: &'a [Value<'v>],
-    taken: Cell<usize>,
-}
-
-impl<'a, 'v> Arguments<'a, 'v> {
-    pub fn new(cx: &'a Cx<'v>, values: &'a [Value<'v>]) -> Self {
-        Self { cx, values, taken: Cell::new(0) }
-    }
-
-    /// Takes the next argument: its index and its value.
-    fn next(&self) -> Outcome<(usize, Value<'v>)> {
-        let at = self.taken.replace(self.taken.get() + 1);
-        let value = self.values.get(at).ok_or_else(|| self.cx.arity())?;
-        Ok((at, *value))
-    }
-
-    /// Returns the arguments that have not been taken.
-    pub fn rest(&self) -> &'a [Value<'v>] {
-        self.values.get(self.taken.get()..).unwrap_or(&[])
-    }
-}
-
-/// A type that a body takes as an argument.
-pub trait FromArguments<'v>: Sized {
-    /// Takes the next argument.
-    fn take(arguments: &Arguments<'_, 'v>) -> Outcome<Self>;
-}
-
-impl<'v> FromArguments<'v> for Value<'v> {
-    fn take(arguments: &Arguments<'_, 'v>) -> Outcome<Self> {
-        Ok(arguments.next()?.1)
-    }
-}
-
-impl<'v> FromArguments<'v> for &'v str {
-    fn take(arguments: &Arguments<'_, 'v>) -> Outcome<Self> {
-        let (at, value) = arguments.next()?;
-        value.as_str().ok_or_else(|| Fault::argument(at, "a string is required"))
-    }
-}
-
-/// The bytes of a string.
-impl<'v> FromArguments<'v> for &'v [u8] {
-    fn take(arguments: &Arguments<'_, 'v>) -> Outcome<Self> {
-        <&str>::take(arguments).map(str::as_bytes)
-    }
-}
-
-impl FromArguments<'_> for BigNum {
-    fn take(arguments: &Arguments<'_, '_>) -> Outcome<Self> {
-        let (at, value) = arguments.next()?;
-        number(value, at)
-    }
-}
-
-impl FromArguments<'_> for i64 {
-    fn take(arguments: &Arguments<'_, '_>) -> Outcome<Self> {
-        let (at, value) = arguments.next()?;
-        whole(value, at)
-    }
-}
-
-impl<'v> FromArguments<'v> for Type<'v> {
-    fn take(arguments: &Arguments<'_, 'v>) -> Outcome<Self> {
-        let (at, value) = arguments.next()?;
-        match value.extended() {
-            Some(Extended::Capsule(Capsule { content: CapsuleContent::Type(ty), .. })) => Ok(*ty),
-            _ => Err(Fault::argument(at, "a type is required")),
-        }
-    }
-}
-
-/// Returns argument `at` as a number.
-fn number(value: Value<'_>, at: usize) -> Outcome<BigNum> {
-    number_of(value).ok_or_else(|| Fault::argument(at, "a number is required"))
-}
-
-/// Returns argument `at` as a 64-bit integer.
-fn whole(value: Value<'_>, at: usize) -> Outcome<i64> {
-    let whole = number(value, at)?.to_i64();
-    whole.ok_or_else(|| Fault::wrong("a whole number between -9223372036854775808 and 9223372036854775807 is required"))
-}
-
 /// Makes a string value. Strings of the language are in normal form C.
 fn string<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
     Ok(cx.text(&nfc(text))?)
@@ -289,103 +201,6 @@ fn length_is_known<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<bool> {
 fn is_true(value: Value<'_>) -> bool {
     matches!(value.unmarked().0, Value::Bool(true))
 }
-
-/// Declares a table of functions whose arguments are given by position. Rows are data, not control flow.
-///
-/// A type is `Any`, `Bool`, `Number`, `String`, `(list T)`, `(set T)` or `(map T)`. In brackets after it is what the
-/// parameter also admits: `null unknown dynamic marked errors constraint`. The result is a type, or in braces the
-/// function that computes one; `or null` says that the result may be null.
-///
-/// A body takes the context, one value for each parameter (see [`FromArguments`](FromArguments)) and
-/// the slice of all further arguments where the row has `...`. Constants in brackets after the body come last, so that
-/// several rows can share it. The function of a result type is called in the same way.
-///
-/// ```text
-/// functions! {
-///     /// String functions.
-///     pub static STRINGS:
-///     "upper" (str: String) -> String = changed [upper], "Converts to upper case." ["upper(\"a\")" => "\"A\""];
-///     "format" (format: String, ... args: Any [null dynamic]) -> String = format, "…" [];
-///     "element" (list: Any, index: Number) -> {element_type} or null = element, "…" [];
-/// }
-/// ```
-macro_rules! functions {
-    (@type Any) => { dropforge_value::Type::Dynamic };
-    (@type Bool) => { dropforge_value::Type::Bool };
-    (@type Number) => { dropforge_value::Type::Number };
-    (@type String) => { dropforge_value::Type::String };
-    (@type (list $element:tt)) => { dropforge_value::Type::List(&functions!(@type $element)) };
-    (@type (set $element:tt)) => { dropforge_value::Type::Set(&functions!(@type $element)) };
-    (@type (map $element:tt)) => { dropforge_value::Type::Map(&functions!(@type $element)) };
-    (@admits null) => { dropforge_machine::function::Admits::NULL };
-    (@admits unknown) => { dropforge_machine::function::Admits::UNKNOWN };
-    (@admits dynamic) => { dropforge_machine::function::Admits::DYNAMIC };
-    (@admits errors) => { dropforge_machine::function::Admits::ERRORS };
-    (@admits constraint) => { dropforge_machine::function::Admits::TYPE };
-    (@admits marked) => { dropforge_machine::function::Admits::MARKED };
-    (@param $name:ident $ty:tt [$($admits:ident)*]) => {
-        dropforge_machine::function::PositionalParam {
-            name: std::borrow::Cow::Borrowed(stringify!($name)),
-            ty: functions!(@type $ty),
-            admits: dropforge_machine::function::Admits::NONE$(.and(functions!(@admits $admits)))*,
-        }
-    };
-    (@rest) => { None };
-    (@rest $name:ident $ty:tt [$($admits:ident)*]) => { Some(functions!(@param $name $ty [$($admits)*])) };
-    (@take $name:ident $arguments:ident) => {
-        $crate::builtins::FromArguments::take(&$arguments)?
-    };
-    (@all $rest:ident $arguments:ident) => { $arguments.rest() };
-    (@call [$($param:ident)*] [$($rest:ident)?] $body:path [$($constant:expr),*]) => {
-        |cx, values| {
-            #[allow(unused_variables)] // by a function without parameters
-            let arguments = $crate::builtins::Arguments::new(cx, values);
-            $body(
-                cx,
-                $(functions!(@take $param arguments),)*
-                $(functions!(@all $rest arguments),)?
-                $($constant),*
-            )
-        }
-    };
-    (@result [$($param:ident)*] [$($rest:ident)?] { $of:path $([$($constant:expr),*])? }) => {
-        dropforge_machine::function::ResultType::Of(functions!(@call [$($param)*] [$($rest)?] $of [$($($constant),*)?]))
-    };
-    (@result [$($param:ident)*] [$($rest:ident)?] $ty:tt) => { dropforge_machine::function::ResultType::Is(functions!(@type $ty)) };
-    (@not_null) => { true };
-    (@not_null null) => { false };
-    (
-        $(#[$meta:meta])* $visibility:vis static $table:ident:
-        $($name:literal
-            ($($param:ident: $ty:tt $([$($admits:ident)*])?),* $(,)?
-                $(... $rest:ident: $rest_ty:tt $([$($rest_admits:ident)*])?)?)
-            -> $result:tt $(or $nullable:ident)?
-            = $body:path $([$($constant:expr),*])?
-            $(, needs $needs:ident)?
-            , $doc:literal
-            [$($example:literal => $shown:literal),* $(,)?];)*
-    ) => {
-        $(#[$meta])*
-        $visibility static $table: &[dropforge_machine::function::Builtin] = &[$(dropforge_machine::function::Builtin::declared(
-            dropforge_machine::bytecode::ImportKind::Function,
-            $name,
-            dropforge_machine::function::Params::Positional(dropforge_machine::function::Positional {
-                params: std::borrow::Cow::Borrowed(const { &[$(functions!(@param $param $ty [$($($admits)*)?])),*] }),
-                rest: functions!(@rest $($rest $rest_ty [$($($rest_admits)*)?])?),
-                result: functions!(@result [$($param)*] [$($rest)?] $result),
-                not_null: functions!(@not_null $($nullable)?),
-            }),
-            dropforge_machine::function::Body::Positional(
-                functions!(@call [$($param)*] [$($rest)?] $body [$($($constant),*)?])
-            ),
-            dropforge_machine::function::Capabilities::NONE$(.and(dropforge_machine::function::Capabilities::$needs))?,
-            $doc,
-            &[$(($example, $shown)),*],
-        )),*];
-    };
-}
-
-pub(crate) use functions;
 
 #[cfg(test)]
 pub(crate) mod tests;

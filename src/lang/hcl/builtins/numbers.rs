@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Arguments, FromArguments, functions, number, string, string_list, whole};
+use super::{string, string_list};
 use crate::values::{binary, machine_int, number_of, number_value, operators};
 use chrono::{DateTime, FixedOffset, Utc};
 use dropforge_base::limits::Limit;
@@ -12,7 +12,8 @@ use dropforge_base::stdlib::network::{Network, address, network};
 use dropforge_base::stdlib::numbers::{logarithm, power};
 use dropforge_base::stdlib::timestamps;
 use dropforge_machine::bytecode::BinaryOp;
-use dropforge_machine::function::{Cx, Fault, Outcome};
+use dropforge_machine::function::{Arguments, Cx, Fault, FromArgument, Outcome, Rest, number, whole};
+use dropforge_machine::functions;
 use dropforge_value::{BigNum, Value};
 use num_bigint::BigInt;
 
@@ -23,9 +24,9 @@ functions! {
         ["ceil(1.2)" => "2"];
     "floor" (num: Number [dynamic]) -> Number = floor, "Rounds down to a whole number."
         ["floor(-1.2)" => "-2"];
-    "min" (... numbers: Number [dynamic]) -> Number = outermost [Ordering::Less],
+    "min" (... numbers: Number [dynamic]) -> Number = outermost(Ordering::Less),
         "Returns the smallest number." ["min(3, 1, 2)" => "1"];
-    "max" (... numbers: Number [dynamic]) -> Number = outermost [Ordering::Greater],
+    "max" (... numbers: Number [dynamic]) -> Number = outermost(Ordering::Greater),
         "Returns the largest number." ["max(3, 1, 2)" => "3"];
     "log" (num: Number, base: Number) -> Number = log, "Returns the logarithm of a number in a base." ["log(16, 2)" => "4"];
     "pow" (num: Number, power: Number) -> Number = pow, "Raises a number to a power." ["pow(2, 10)" => "1024"];
@@ -62,17 +63,19 @@ fn int<'v>(cx: &Cx<'v>, n: BigNum) -> Outcome<Value<'v>> {
     number_value(cx, whole.with_precision(precision))
 }
 
-/// Returns the argument that is `wanted` (less or greater) in comparison with all others.
-fn outermost<'v>(cx: &Cx<'v>, args: &[Value<'v>], wanted: Ordering) -> Outcome<Value<'v>> {
-    cx.spend(args.len() as u64)?;
-    let mut best: Option<(BigNum, Value<'v>)> = None;
-    for (at, value) in args.iter().enumerate() {
-        let n = number(*value, at)?;
-        if best.is_none_or(|(found, _)| n.compare(&found) == wanted) {
-            best = Some((n, *value));
+/// Returns a body that returns the number which is `wanted` (less or greater) in comparison with all others.
+fn outermost<'a, 'v>(wanted: Ordering) -> impl Fn(&Cx<'v>, Rest<'a, 'v>) -> Outcome<Value<'v>> {
+    move |cx, Rest(numbers)| {
+        cx.spend(numbers.len() as u64)?;
+        let mut best: Option<(BigNum, Value<'v>)> = None;
+        for (at, value) in numbers.iter().enumerate() {
+            let n = number(*value, at)?;
+            if best.is_none_or(|(found, _)| n.compare(&found) == wanted) {
+                best = Some((n, *value));
+            }
         }
+        best.map(|(_, value)| value).ok_or_else(|| Fault::wrong("at least one number is required"))
     }
-    best.map(|(_, value)| value).ok_or_else(|| Fault::wrong("at least one number is required"))
 }
 
 fn log<'v>(cx: &Cx<'v>, n: BigNum, base: BigNum) -> Outcome<Value<'v>> {
@@ -125,34 +128,34 @@ functions! {
         ["and(true, false)" => "false"];
     "or" (a: Bool [dynamic], b: Bool [dynamic]) -> Bool = operators::or, "Returns `true` if an operand is true."
         ["or(true, false)" => "true"];
-    "equal" (a: Any [null unknown dynamic], b: Any [null unknown dynamic]) -> Bool = binary [BinaryOp::Eq],
+    "equal" (a: Any [null unknown dynamic], b: Any [null unknown dynamic]) -> Bool = operator(BinaryOp::Eq),
         "Returns `true` if both values have the same type and are equal." ["equal(1, 1)" => "true"];
-    "notequal" (a: Any [null unknown dynamic], b: Any [null unknown dynamic]) -> Bool = binary [BinaryOp::Ne],
+    "notequal" (a: Any [null unknown dynamic], b: Any [null unknown dynamic]) -> Bool = operator(BinaryOp::Ne),
         "Returns `true` if the values differ." ["notequal(1, \"1\")" => "true"];
     "absolute" (num: Number [dynamic]) -> Number = operators::abs, "Returns the absolute value of a number."
         ["absolute(-1)" => "1"];
-    "add" (a: Number [dynamic], b: Number [dynamic]) -> Number = binary [BinaryOp::Add], "Adds two numbers."
+    "add" (a: Number [dynamic], b: Number [dynamic]) -> Number = operator(BinaryOp::Add), "Adds two numbers."
         ["add(1, 2)" => "3"];
-    "subtract" (a: Number [dynamic], b: Number [dynamic]) -> Number = binary [BinaryOp::Sub],
+    "subtract" (a: Number [dynamic], b: Number [dynamic]) -> Number = operator(BinaryOp::Sub),
         "Subtracts the second number from the first." ["subtract(1, 2)" => "-1"];
-    "multiply" (a: Number [dynamic], b: Number [dynamic]) -> Number = binary [BinaryOp::Mul], "Multiplies two numbers."
+    "multiply" (a: Number [dynamic], b: Number [dynamic]) -> Number = operator(BinaryOp::Mul), "Multiplies two numbers."
         ["multiply(2, 3)" => "6"];
-    "divide" (a: Number [dynamic], b: Number [dynamic]) -> Number = binary [BinaryOp::Div],
+    "divide" (a: Number [dynamic], b: Number [dynamic]) -> Number = operator(BinaryOp::Div),
         "Divides the first number by the second." ["divide(1, 2)" => "0.5"];
-    "modulo" (a: Number [dynamic], b: Number [dynamic]) -> Number = binary [BinaryOp::Rem],
+    "modulo" (a: Number [dynamic], b: Number [dynamic]) -> Number = operator(BinaryOp::Rem),
         "Returns the remainder of a division, with the sign of the dividend." ["modulo(-7, 3)" => "-1"];
     "negate" (num: Number [dynamic]) -> Number = operators::neg, "Negates a number." ["negate(1)" => "-1"];
     "lessthan" (a: Number [unknown dynamic marked], b: Number [unknown dynamic marked]) -> Bool
-        = binary [BinaryOp::Lt],
+        = operator(BinaryOp::Lt),
         "Returns `true` if the first number is less than the second." ["lessthan(1, 2)" => "true"];
     "lessthanorequalto" (a: Number [unknown dynamic marked], b: Number [unknown dynamic marked]) -> Bool
-        = binary [BinaryOp::Le],
+        = operator(BinaryOp::Le),
         "Returns `true` if the first number is less than or equal to the second." ["lessthanorequalto(2, 2)" => "true"];
     "greaterthan" (a: Number [unknown dynamic marked], b: Number [unknown dynamic marked]) -> Bool
-        = binary [BinaryOp::Gt],
+        = operator(BinaryOp::Gt),
         "Returns `true` if the first number is greater than the second." ["greaterthan(1, 2)" => "false"];
     "greaterthanorequalto" (a: Number [unknown dynamic marked], b: Number [unknown dynamic marked]) -> Bool
-        = binary [BinaryOp::Ge],
+        = operator(BinaryOp::Ge),
         "Returns `true` if the first number is greater than or equal to the second."
         ["greaterthanorequalto(2, 2)" => "true"];
 }
@@ -168,7 +171,7 @@ functions! {
 functions! {
     /// Time functions of the standard library.
     pub(super) static STANDARD_TIMES:
-    "timeadd" (timestamp: String, duration: String) -> String or null = time_add [Form::Strict],
+    "timeadd" (timestamp: String, duration: String) -> String or null = time_add(Form::Strict),
         "Adds a duration such as `1h30m` to a timestamp."
         ["timeadd(\"2017-11-22T00:00:00Z\", \"10m1s\")" => "\"2017-11-22T00:10:01Z\""];
 }
@@ -176,7 +179,7 @@ functions! {
 functions! {
     /// Time functions of OpenTofu.
     pub(super) static OPENTOFU_TIMES:
-    "timeadd" (timestamp: String, duration: String) -> String = time_add [Form::Lenient],
+    "timeadd" (timestamp: String, duration: String) -> String = time_add(Form::Lenient),
         "Adds a duration such as `1h30m` to a timestamp."
         ["timeadd(\"2017-11-22T00:00:00Z\", \"10m1s\")" => "\"2017-11-22T00:10:01Z\""];
     "timecmp" (timestamp_a: String, timestamp_b: String) -> Number = time_compare,
@@ -196,9 +199,9 @@ fn timestamp_in(text: &str, form: Form) -> Outcome<DateTime<FixedOffset>> {
 /// A timestamp as Go's `time.Parse` reads it.
 struct Lenient(DateTime<FixedOffset>);
 
-impl FromArguments<'_> for Lenient {
-    fn take(arguments: &Arguments<'_, '_>) -> Outcome<Self> {
-        let (at, value) = arguments.next()?;
+impl FromArgument<'_, '_> for Lenient {
+    fn take(arguments: &mut Arguments<'_, '_>) -> Outcome<Self> {
+        let (value, at) = (arguments.value()?, arguments.at());
         timestamp_in(value.as_str().unwrap_or(""), Form::Lenient).map(Self).map_err(|fault| fault.of_argument(at))
     }
 }
@@ -216,11 +219,19 @@ fn format_date<'v>(cx: &Cx<'v>, layout: &str, timestamp: &str) -> Outcome<Value<
     string(cx, &formatted)
 }
 
-fn time_add<'v>(cx: &Cx<'v>, timestamp: &str, duration: &str, form: Form) -> Outcome<Value<'v>> {
-    let timestamp = timestamp_in(timestamp, form)?;
-    let duration = span(duration).ok_or_else(|| Fault::wrong(format!("`{duration}` is not a duration")))?;
-    let sum = timestamp.checked_add_signed(duration).ok_or_else(|| Fault::wrong("the timestamp is out of range"))?;
-    string(cx, &rfc3339(sum))
+/// Returns a body that applies an operator.
+fn operator<'v>(op: BinaryOp) -> impl Fn(&Cx<'v>, Value<'v>, Value<'v>) -> Outcome<Value<'v>> {
+    move |cx, a, b| binary(cx, a, b, op)
+}
+
+/// Returns a body that adds a duration to a timestamp in a form.
+fn time_add<'v>(form: Form) -> impl Fn(&Cx<'v>, &'v str, &'v str) -> Outcome<Value<'v>> {
+    move |cx, timestamp, duration| {
+        let timestamp = timestamp_in(timestamp, form)?;
+        let duration = span(duration).ok_or_else(|| Fault::wrong(format!("`{duration}` is not a duration")))?;
+        let sum = timestamp.checked_add_signed(duration);
+        string(cx, &rfc3339(sum.ok_or_else(|| Fault::wrong("the timestamp is out of range"))?))
+    }
 }
 
 fn time_compare<'v>(cx: &Cx<'v>, Lenient(a): Lenient, Lenient(b): Lenient) -> Outcome<Value<'v>> {
@@ -255,9 +266,12 @@ functions! {
         "Returns `true` if a network contains an address or network." ["cidrcontains(\"10.0.0.0/8\", \"10.1.2.3\")" => "true"];
 }
 
-impl FromArguments<'_> for Network {
-    fn take(arguments: &Arguments<'_, '_>) -> Outcome<Self> {
-        <&str>::take(arguments).and_then(parse_network)
+/// A network as an argument.
+struct Prefix(Network);
+
+impl<'v> FromArgument<'_, 'v> for Prefix {
+    fn take(arguments: &mut Arguments<'_, 'v>) -> Outcome<Self> {
+        <&'v str>::take(arguments).and_then(parse_network).map(Self)
     }
 }
 
@@ -269,8 +283,8 @@ fn parse_network(prefix: &str) -> Outcome<Network> {
 /// A whole number. One that is larger than any address is replaced by a power of two, which makes no difference.
 struct WholeNumber(BigInt);
 
-impl FromArguments<'_> for WholeNumber {
-    fn take(arguments: &Arguments<'_, '_>) -> Outcome<Self> {
+impl FromArgument<'_, '_> for WholeNumber {
+    fn take(arguments: &mut Arguments<'_, '_>) -> Outcome<Self> {
         let n = BigNum::take(arguments)?;
         if !n.is_whole() {
             return Err(Fault::wrong("a whole number is required"));
@@ -281,19 +295,19 @@ impl FromArguments<'_> for WholeNumber {
     }
 }
 
-fn host<'v>(cx: &Cx<'v>, network: Network, WholeNumber(hostnum): WholeNumber) -> Outcome<Value<'v>> {
+fn host<'v>(cx: &Cx<'v>, Prefix(network): Prefix, WholeNumber(hostnum): WholeNumber) -> Outcome<Value<'v>> {
     let host = network.host(&hostnum);
     string(cx, &host.ok_or_else(|| Fault::wrong(format!("the network has no address {hostnum}")))?.to_string())
 }
 
-fn netmask<'v>(cx: &Cx<'v>, network: Network) -> Outcome<Value<'v>> {
+fn netmask<'v>(cx: &Cx<'v>, Prefix(network): Prefix) -> Outcome<Value<'v>> {
     if !network.first.is_short() {
         return Err(Fault::wrong("an IPv6 network has no netmask"));
     }
     string(cx, &network.mask().to_string())
 }
 
-fn subnet<'v>(cx: &Cx<'v>, network: Network, newbits: i64, WholeNumber(netnum): WholeNumber) -> Outcome<Value<'v>> {
+fn subnet<'v>(cx: &Cx<'v>, Prefix(network): Prefix, newbits: i64, WholeNumber(netnum): WholeNumber) -> Outcome<Value<'v>> {
     // The reference's text of a network without a mask.
     if newbits < -i64::from(network.prefix) && netnum == BigInt::ZERO {
         return string(cx, "<nil>");
@@ -303,7 +317,7 @@ fn subnet<'v>(cx: &Cx<'v>, network: Network, newbits: i64, WholeNumber(netnum): 
     string(cx, &subnet.ok_or_else(missing)?.to_string())
 }
 
-fn subnets<'v>(cx: &Cx<'v>, prefix: &str, newbits: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn subnets<'v>(cx: &Cx<'v>, prefix: &str, Rest(newbits): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     let network = parse_network(prefix).map_err(|fault| fault.of_argument(0))?;
     let (mut before, mut texts) = (None, Vec::new());
     for (at, newbits) in (1..).zip(newbits) {
@@ -324,7 +338,7 @@ fn subnets<'v>(cx: &Cx<'v>, prefix: &str, newbits: &[Value<'v>]) -> Outcome<Valu
     string_list(cx, texts.iter().map(String::as_str))
 }
 
-fn contains<'v>(_: &Cx<'v>, outer: Network, inner: &str) -> Outcome<Value<'v>> {
+fn contains<'v>(_: &Cx<'v>, Prefix(outer): Prefix, inner: &str) -> Outcome<Value<'v>> {
     let (first, last) = match (address(inner), network(inner)) {
         (Some(address), _) => (address, address),
         (None, Some(inner)) => (inner.first, inner.last()),
@@ -340,7 +354,6 @@ fn contains<'v>(_: &Cx<'v>, outer: Network, inner: &str) -> Outcome<Value<'v>> {
 mod tests {
     use super::*;
     use crate::builtins::tests::with_cx;
-    use crate::builtins::{Arguments, FromArguments};
 
     #[test]
     fn floats_are_those_of_the_reference() {
@@ -352,8 +365,8 @@ mod tests {
             }
             assert!(super::log(cx, BigNum::of_int(-1, FULL), BigNum::of_int(2, FULL)).is_err());
             let half = cx.arena().number(BigNum::parse("1.5").unwrap());
-            assert!(i64::take(&Arguments::new(cx, &[half])).is_err());
-            assert!(super::outermost(cx, &[], Ordering::Less).is_err());
+            assert!(i64::take(&mut Arguments::new(cx, &[half])).is_err());
+            assert!(super::outermost(Ordering::Less)(cx, Rest(&[])).is_err());
         });
     }
 }

@@ -2,15 +2,15 @@
 
 use super::strings::strlen;
 use super::{
-    WHOLE, element_of, functions, has_elements, is_sequence, is_true, items, length_is_known, marked_as, to_i64,
-    type_name,
+    WHOLE, element_of, has_elements, is_sequence, is_true, items, length_is_known, marked_as, to_i64, type_name,
 };
 use crate::values::{
     Index, access, convert, elements, equals, is_wholly_known, list_of, machine_int, set_of, settled, shallow_type,
     type_of, types_of, unified_type,
 };
 use dropforge_base::stdlib::small_sort::SmallSort as _;
-use dropforge_machine::function::{Cx, Fault, Outcome};
+use dropforge_machine::function::{Cx, Fault, Outcome, Rest};
+use dropforge_machine::functions;
 use dropforge_value::{Refinement, Type, Value};
 
 functions! {
@@ -277,7 +277,7 @@ functions! {
 }
 
 /// Returns the type of a set that can hold the elements of all arguments.
-fn operation_type<'v>(cx: &Cx<'v>, first: Value<'v>, others: &[Value<'v>]) -> Outcome<Type<'v>> {
+fn operation_type<'v>(cx: &Cx<'v>, first: Value<'v>, Rest(others): Rest<'_, 'v>) -> Outcome<Type<'v>> {
     let mut elements = Vec::with_capacity(others.len() + 1);
     for arg in [first].iter().chain(others) {
         let element = element_of(&type_of(cx, *arg)?);
@@ -295,7 +295,7 @@ fn operation_type<'v>(cx: &Cx<'v>, first: Value<'v>, others: &[Value<'v>]) -> Ou
 }
 
 fn difference_type<'v>(cx: &Cx<'v>, first: Value<'v>, second: Value<'v>) -> Outcome<Type<'v>> {
-    operation_type(cx, first, &[second])
+    operation_type(cx, first, Rest(&[second]))
 }
 
 /// The elements of two sets that an operation keeps.
@@ -310,7 +310,7 @@ fn operate<'v>(
     operation: Operation,
     unknown: bool,
 ) -> Outcome<Value<'v>> {
-    let ty = operation_type(cx, first, others)?;
+    let ty = operation_type(cx, first, Rest(others))?;
     let mut kept = Vec::new();
     for (at, arg) in [first].iter().chain(others).enumerate() {
         let set = convert(cx, *arg, &ty).map_err(|fault| fault.of_argument(at))?;
@@ -323,11 +323,11 @@ fn operate<'v>(
     set_of(cx, element_of(&ty), &kept)
 }
 
-fn union<'v>(cx: &Cx<'v>, first: Value<'v>, others: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn union<'v>(cx: &Cx<'v>, first: Value<'v>, Rest(others): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     operate(cx, first, others, |_, kept, more| Ok([&kept, more].concat()), true)
 }
 
-fn intersection<'v>(cx: &Cx<'v>, first: Value<'v>, others: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn intersection<'v>(cx: &Cx<'v>, first: Value<'v>, Rest(others): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     operate(cx, first, others, |cx, kept, other| selected(cx, &kept, other, true), false)
 }
 
@@ -335,7 +335,7 @@ fn difference<'v>(cx: &Cx<'v>, first: Value<'v>, second: Value<'v>) -> Outcome<V
     operate(cx, first, &[second], |cx, kept, other| selected(cx, &kept, other, false), false)
 }
 
-fn symmetric_difference<'v>(cx: &Cx<'v>, first: Value<'v>, others: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn symmetric_difference<'v>(cx: &Cx<'v>, first: Value<'v>, Rest(others): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     let either: Operation =
         |cx, kept, other| Ok([selected(cx, other, &kept, false)?, selected(cx, &kept, other, false)?].concat());
     operate(cx, first, others, either, false)
@@ -374,7 +374,7 @@ fn product_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
     Ok(if lists { cx.arena().list_type(element) } else { cx.arena().set_type(element) })
 }
 
-fn product<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn product<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     let ty = product_type(cx, args)?;
     for arg in args {
         if !length_is_known(cx, *arg)? {

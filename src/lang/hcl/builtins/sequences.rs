@@ -1,14 +1,15 @@
 //! Functions that take elements out of lists and tuples, combine them, or reduce them to one value.
 
 use super::{
-    WHOLE, element_of, functions, has_elements, is_sequence, is_true, items, length_is_known, marked_as, to_i64,
-    type_name, type_of_list,
+    WHOLE, element_of, has_elements, is_sequence, is_true, items, length_is_known, marked_as, to_i64, type_name,
+    type_of_list,
 };
 use crate::values::{
     binary, convert, is_wholly_known, list_of, machine_int, shallow_type, type_of, types_of, unified_type,
 };
 use dropforge_machine::bytecode::BinaryOp;
-use dropforge_machine::function::{Cx, Fault, Outcome, fitting};
+use dropforge_machine::function::{Cx, Fault, Outcome, Rest, fitting};
+use dropforge_machine::functions;
 use dropforge_value::{Type, Value};
 
 functions! {
@@ -152,7 +153,7 @@ fn reverse<'v>(cx: &Cx<'v>, list: Value<'v>) -> Outcome<Value<'v>> {
     Ok(marked_as(cx, reversed, &[list]))
 }
 
-fn concat_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
+fn concat_type<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Outcome<Type<'v>> {
     if let Some(common) = common_list(cx, args)? {
         return Ok(common);
     }
@@ -188,7 +189,7 @@ fn common_list<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Option<Type<'v>>>
     if lists { unified_type(cx, &types_of(cx, args)?, true) } else { Ok(None) }
 }
 
-fn concat<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn concat<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     let common = common_list(cx, args)?;
     let mut element = common.as_ref().map_or(Type::Dynamic, element_of);
     let mut all = Vec::new();
@@ -208,7 +209,7 @@ fn concat<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
     Ok(marked_as(cx, joined, args))
 }
 
-fn coalescelist<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn coalescelist<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     if args.is_empty() {
         return Err(Fault::wrong("at least one argument is required"));
     }
@@ -293,16 +294,16 @@ functions! {
         ["alltrue([true, false])" => "false"];
     "anytrue" (list: (list Bool)) -> Bool = anytrue, "Returns `true` if any element is true."
         ["anytrue([true, false])" => "true"];
-    "list" (... vals: Any [null unknown dynamic]) -> Any = removed ["tolist([…])"],
+    "list" (... vals: Any [null unknown dynamic]) -> Any = removed("tolist([…])"),
         "Removed: use `tolist([…])`." ["list(1)" => "E0404"];
-    "map" (... vals: Any [null unknown dynamic]) -> Any = removed ["tomap({…})"],
+    "map" (... vals: Any [null unknown dynamic]) -> Any = removed("tomap({…})"),
         "Removed: use `tomap({…})`." ["map(\"a\", 1)" => "E0404"];
 }
 
 /// Maximum length of a range.
 const LONGEST: usize = 1024;
 
-fn range<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn range<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     let (mut at, end, step) = match args {
         [end] => (machine_int(cx, 0)?, *end, unit_step(cx, Value::Int(0), *end)?),
         [start, end] => (*start, *end, unit_step(cx, *start, *end)?),
@@ -367,6 +368,7 @@ fn anytrue<'v>(cx: &Cx<'v>, list: Value<'v>) -> Outcome<Value<'v>> {
     Ok(if open { cx.arena().unknown(Type::Bool) } else { Value::Bool(false) })
 }
 
-fn removed<'v>(_: &Cx<'v>, _: &[Value<'v>], replacement: &str) -> Outcome<Value<'v>> {
-    Err(Fault::wrong(format!("this function was removed: use `{replacement}`")))
+/// Returns a body that names what to use instead of a function.
+fn removed<'a, 'v>(replacement: &str) -> impl Fn(Rest<'a, 'v>) -> Outcome<Value<'v>> {
+    move |_| Err(Fault::wrong(format!("this function was removed: use `{replacement}`")))
 }

@@ -1,20 +1,21 @@
 //! Functions of strings and regular expressions. A character is a grapheme cluster wherever characters are counted.
 
-use super::{functions, string, string_list};
+use super::{string, string_list};
 use crate::values::{is_wholly_known, machine_int};
 use dropforge_base::stdlib::bignum::FULL;
 use dropforge_base::stdlib::characters;
 use dropforge_base::stdlib::strings::{lower, occurrences, replaced_len, title_words, upper};
-use dropforge_machine::function::{Cx, Fault, Outcome, Pattern};
+use dropforge_machine::function::{Cx, Fault, Outcome, Pattern, Rest};
+use dropforge_machine::functions;
 use dropforge_value::{Attribute, BigNum, Refinement, Type, Value};
 use regex::Captures;
 
 functions! {
     /// String functions of the standard library and OpenTofu.
     pub(super) static STRINGS:
-    "upper" (str: String [dynamic]) -> String = changed [upper], "Converts letters to upper case." ["upper(\"hello\")" => "\"HELLO\""];
-    "lower" (str: String [dynamic]) -> String = changed [lower], "Converts letters to lower case." ["lower(\"HELLO\")" => "\"hello\""];
-    "title" (str: String) -> String = changed [title_words], "Capitalizes the first letter of each word."
+    "upper" (str: String [dynamic]) -> String = changed(upper), "Converts letters to upper case." ["upper(\"hello\")" => "\"HELLO\""];
+    "lower" (str: String [dynamic]) -> String = changed(lower), "Converts letters to lower case." ["lower(\"HELLO\")" => "\"hello\""];
+    "title" (str: String) -> String = changed(title_words), "Capitalizes the first letter of each word."
         ["title(\"hello world\")" => "\"Hello World\""];
     "substr" (str: String [dynamic], offset: Number [dynamic], length: Number [dynamic]) -> String = substr,
         "Returns a number of characters from an offset. A negative offset counts from the end, a negative length takes the rest."
@@ -65,9 +66,12 @@ functions! {
 }
 
 /// Changes a string letter by letter, to at most three times its length.
-fn changed<'v>(cx: &Cx<'v>, text: &str, change: fn(&str) -> String) -> Outcome<Value<'v>> {
-    cx.charge(text.len() * 3)?;
-    string(cx, &change(text))
+/// Returns a body that changes a text to one of at most three times its length.
+fn changed<'v>(change: fn(&str) -> String) -> impl Fn(&Cx<'v>, &'v str) -> Outcome<Value<'v>> {
+    move |cx, text| {
+        cx.charge(text.len() * 3)?;
+        string(cx, &change(text))
+    }
 }
 
 pub(super) fn strlen<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
@@ -111,7 +115,7 @@ fn from_character(text: &str, at: usize) -> &str {
     characters::indices(text).nth(at).and_then(|(at, _)| text.get(at..)).unwrap_or("")
 }
 
-fn join<'v>(cx: &Cx<'v>, separator: &str, lists: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn join<'v>(cx: &Cx<'v>, separator: &str, Rest(lists): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     if lists.is_empty() {
         return Err(Fault::wrong("at least one list is required"));
     }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use super::assumptions::SENSITIVE;
 use super::files::{FilePath, files};
-use super::{functions, registry, without_templates};
+use super::{registry, without_templates};
 use crate::Expression;
 use crate::syntax::analysis::variables;
 use crate::syntax::{Expr, is_identifier, parse_template};
@@ -15,6 +15,7 @@ use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::text::Source;
 use dropforge_machine::function::{Capabilities, Cx, Fault, Outcome, Registry};
+use dropforge_machine::functions;
 use dropforge_value::{Map, Type, Value};
 
 functions! {

@@ -2,7 +2,7 @@
 //! written in quotes or as blocks. Scalars are resolved by YAML 1.1 words and numbers of YAML 1.2; timestamps are text.
 
 use super::encodings::BASE64;
-use super::{functions, string, type_name};
+use super::{string, type_name};
 use crate::values::json::push_quoted;
 use crate::values::{convert, is_wholly_known, number_of, number_value};
 use base64::Engine as _;
@@ -10,6 +10,7 @@ use dropforge_base::stdlib::bignum::{FULL, MACHINE};
 use dropforge_base::stdlib::duration::{Form, moment, rfc3339};
 use dropforge_base::text::Source;
 use dropforge_machine::function::{Cx, Fault, Outcome};
+use dropforge_machine::functions;
 use dropforge_value::yaml::{Entry, Kind, Node, Style, Tags, read_with};
 use dropforge_value::{BigNum, Map, Type, Value};
 

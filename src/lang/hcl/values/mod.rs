@@ -28,12 +28,12 @@ pub mod unify;
 use refine::{bool_or_unknown, is_definitely_not_null};
 
 pub use convert::{conversion_exists, convert, fits, mismatch};
-pub use dropforge_machine::function::{Fault, Outcome, PathStep, Wrong};
+pub use dropforge_machine::function::{Fault, Outcome, PathStep, Wrong, number_of};
 pub use elements::{common_type, copied, is_wholly_known, list_of, map_of, rebuilt, unknown_as_null};
 pub use equality::is_dynamic;
 pub use equality::{equals, raw_equals};
 pub use marks::{contains_marked, mark_with_paths, marked_by, propagate, unmark_deep, unmark_deep_with_paths};
-pub use operators::{binary, machine_int, number_of, number_value};
+pub use operators::{binary, machine_int, number_value};
 pub use refine::{Refine, safe_prefix, settled};
 pub use sets::Index;
 pub use sets::{is_set, set_of};

@@ -6,11 +6,11 @@
 use std::cmp::Ordering;
 
 use super::refine::{Bounds, result_bounds};
-use super::{bool_or_unknown, equals, propagate, settled};
+use super::{bool_or_unknown, equals, number_of, propagate, settled};
 use dropforge_base::stdlib::bignum::{FULL, MACHINE};
 use dropforge_machine::bytecode::BinaryOp;
 use dropforge_machine::function::{Cx, Fault, Outcome};
-use dropforge_value::{BigNum, Extended, Extension, Refinement, Type, Value};
+use dropforge_value::{BigNum, Extension, Refinement, Type, Value};
 
 /// Applies a binary operator to operands of its types.
 ///
@@ -73,20 +73,6 @@ fn operand(value: Value<'_>, at: usize) -> Outcome<Option<bool>> {
         (_, Some(unknown)) if matches!(unknown.ty, Type::Bool | Type::Dynamic) => Ok(None),
         _ if value.is_null() => Err(Fault::argument(at, "argument must not be null")),
         _ => Err(Fault::argument(at, "a bool is required")),
-    }
-}
-
-/// Returns the number of a known number without marks. A float of the inputs stands for its shortest decimal text.
-pub fn number_of(value: Value<'_>) -> Option<BigNum> {
-    match value {
-        Value::Int(n) => Some(BigNum::of_int(n, FULL)),
-        Value::Uint(n) => Some(BigNum::of_uint(n, FULL)),
-        Value::Float(n) => BigNum::of_shortest_text(n),
-        Value::Extended(extension) => match extension.kind() {
-            Extended::Number(number) => Some(*number),
-            _ => None,
-        },
-        _ => None,
     }
 }
 

@@ -10,40 +10,6 @@ use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_machine::function::Cx;
 use dropforge_value::{Extended, Sized, Value, Width};
 
-/// Returns the bytes of a `string`, which the gate has checked.
-pub(super) fn bytes<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<&'v [u8]> {
-    text_bytes(value).ok_or_else(|| cx.arity())
-}
-
-/// Returns an `int`, which the gate has checked.
-pub(super) fn int(cx: &Cx<'_>, value: Value<'_>) -> Result<i64> {
-    match value {
-        Value::Int(n) => Ok(n),
-        _ => Err(cx.arity()),
-    }
-}
-
-/// Returns the only argument.
-pub(super) fn only<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    match args {
-        [value] => Ok(*value),
-        _ => Err(cx.arity()),
-    }
-}
-
-/// Returns the bytes of the only argument, a `string`.
-pub(super) fn only_bytes<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<&'v [u8]> {
-    bytes(cx, only(cx, args)?)
-}
-
-/// Returns the bytes of two `string`s.
-pub(super) fn two_bytes<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<(&'v [u8], &'v [u8])> {
-    match args {
-        [first, second] => Ok((bytes(cx, *first)?, bytes(cx, *second)?)),
-        _ => Err(cx.arity()),
-    }
-}
-
 /// Returns `true` for nil.
 pub(super) fn is_nil(value: Value<'_>) -> bool {
     kind(value) == GoKind::Nil

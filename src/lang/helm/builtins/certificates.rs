@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 
 use x509_cert::der::asn1::Ia5String;
 
-use super::arguments::{bytes, elements, int, only_bytes};
+use super::arguments::elements;
 use super::random::array;
 use crate::error::failed;
 use crate::objects::fields;
@@ -14,8 +14,8 @@ use crate::values::{CERTIFICATE, string, text_bytes};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::stdlib::encodings::octets_of_padded_base64;
 use dropforge_base::stdlib::timestamps;
-use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
+use dropforge_machine::functions;
 use dropforge_value::{Extended, Value};
 use issue::{Issuer, Request, issue};
 use keys::{PrivateKey, dsa_pem};
@@ -23,32 +23,32 @@ use keys::{PrivateKey, dsa_pem};
 mod issue;
 mod keys;
 
-assigned! {
+functions! {
     /// Functions of private keys and certificates.
     pub(super) static CERTIFICATES:
-    "genPrivateKey" (Str) = private_key, needs RANDOM,
+    "genPrivateKey" [Str] = private_key, needs RANDOM,
         "Makes a private key in PEM: `rsa` of 4096 bits, `ecdsa` on P-256, `ed25519` or `dsa`."
         [r#"{{ genPrivateKey "ed25519" | trunc 27 }}"# => "-----BEGIN PRIVATE KEY-----", r#"{{ genPrivateKey "x" }}"# => "Unknown type x"];
-    "genCA" (Str, Int) = authority, needs RANDOM,
+    "genCA" [Str, Int] = authority, needs RANDOM,
         "Makes a certificate of an authority, by its name and the days that it is valid, with an RSA key of 2048 bits. It has the fields `Cert` and `Key`."
         [r#"{{ (genCA "ca" 365).Cert | trunc 27 }}"# => "-----BEGIN CERTIFICATE-----"];
-    "genCAWithKey" (Str, Int, Str) = authority, needs RANDOM, "Makes a certificate of an authority with a private key in PEM."
+    "genCAWithKey" [Str, Int, Str] = authority, needs RANDOM, "Makes a certificate of an authority with a private key in PEM."
         [r#"{{ (genCAWithKey "ca" 365 (genPrivateKey "ecdsa")).Key | trunc 30 }}"# => "-----BEGIN EC PRIVATE KEY-----",
          r#"{{ genCAWithKey "ca" 365 "" }}"# => "E0404"];
-    "genSelfSignedCert" (Str, List, List, Int) = self_signed, needs RANDOM,
+    "genSelfSignedCert" [Str, List, List, Int] = self_signed, needs RANDOM,
         "Makes a certificate of a server, by its name, IP addresses, other DNS names and the days that it is valid, with an RSA key of 2048 bits."
         [r#"{{ (genSelfSignedCert "a" (list "10.0.0.1") (list "b") 9).Key | trunc 31 }}"# => "-----BEGIN RSA PRIVATE KEY-----",
          r#"{{ genSelfSignedCert "a" (list "x") nil 9 }}"# => "E0404"];
-    "genSelfSignedCertWithKey" (Str, List, List, Int, Str) = self_signed, needs RANDOM,
+    "genSelfSignedCertWithKey" [Str, List, List, Int, Str] = self_signed, needs RANDOM,
         "Makes a certificate of a server with a private key in PEM."
         [r#"{{ (genSelfSignedCertWithKey "a" nil nil 9 (genPrivateKey "ed25519")).Cert | trunc 27 }}"# => "-----BEGIN CERTIFICATE-----"];
-    "genSignedCert" (Str, List, List, Int, Capsule("sprig.certificate")) = signed, needs RANDOM,
+    "genSignedCert" [Str, List, List, Int, Capsule("sprig.certificate")] = signed, needs RANDOM,
         "Makes a certificate of a server, signed by an authority, with an RSA key of 2048 bits."
         [r#"{{ $ca := genCAWithKey "ca" 9 (genPrivateKey "ecdsa") }}{{ (genSignedCert "a" nil nil 9 $ca).Cert | trunc 27 }}"# => "-----BEGIN CERTIFICATE-----"];
-    "genSignedCertWithKey" (Str, List, List, Int, Capsule("sprig.certificate"), Str) = signed, needs RANDOM,
+    "genSignedCertWithKey" [Str, List, List, Int, Capsule("sprig.certificate"), Str] = signed, needs RANDOM,
         "Makes a certificate of a server, signed by an authority, with a private key in PEM."
         [r#"{{ $k := genPrivateKey "ecdsa" }}{{ (genSignedCertWithKey "a" nil nil 9 (genCAWithKey "ca" 9 $k) $k).Cert | trunc 27 }}"# => "-----BEGIN CERTIFICATE-----"];
-    "buildCustomCert" (Str, Str) = custom, "Returns a certificate of its PEM and that of its private key, both in base64."
+    "buildCustomCert" [Str, Str] = custom, "Returns a certificate of its PEM and that of its private key, both in base64."
         [r#"{{ buildCustomCert "!" "" }}"# => "E0404"];
 }
 
@@ -67,14 +67,12 @@ fn certificate<'v>(cx: &Cx<'v>, cert: &[u8], key: &[u8]) -> Result<Value<'v>> {
 }
 
 /// Returns a text that can be a PEM block.
-fn pem<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Cow<'v, str>> {
-    let text = bytes(cx, value)?;
+fn pem<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Cow<'v, str>> {
     cx.charge(text.len())?;
     Ok(String::from_utf8_lossy(text))
 }
 
-fn private_key<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let kind = only_bytes(cx, args)?;
+fn private_key<'v>(cx: &Cx<'v>, kind: &'v [u8]) -> Result<Value<'v>> {
     cx.charge(MEMORY)?;
     let pem = match kind {
         b"" | b"rsa" => {
@@ -93,37 +91,47 @@ fn private_key<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     cx.text(&pem?.ok_or_else(invalid)?)
 }
 
-fn authority<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [name, days, key @ ..] = args else { return Err(cx.arity()) };
-    let request = Request { is_authority: true, ..request(cx, [*name, Value::Null, Value::Null, *days])? };
-    issued(cx, &request, key.first().copied(), None)
+fn authority<'v>(cx: &Cx<'v>, name: &'v [u8], days: i64, key: Option<&'v [u8]>) -> Result<Value<'v>> {
+    let request = Request { is_authority: true, ..request(cx, name, [Value::Null; 2], days)? };
+    issued(cx, &request, key, None)
 }
 
-fn self_signed<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [name, addresses, names, days, key @ ..] = args else { return Err(cx.arity()) };
-    issued(cx, &request(cx, [*name, *addresses, *names, *days])?, key.first().copied(), None)
+fn self_signed<'v>(
+    cx: &Cx<'v>,
+    name: &'v [u8],
+    addresses: Value<'v>,
+    names: Value<'v>,
+    days: i64,
+    key: Option<&'v [u8]>,
+) -> Result<Value<'v>> {
+    issued(cx, &request(cx, name, [addresses, names], days)?, key, None)
 }
 
-fn signed<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [name, addresses, names, days, authority, key @ ..] = args else { return Err(cx.arity()) };
-    issued(cx, &request(cx, [*name, *addresses, *names, *days])?, key.first().copied(), Some(*authority))
+fn signed<'v>(
+    cx: &Cx<'v>,
+    name: &'v [u8],
+    addresses: Value<'v>,
+    names: Value<'v>,
+    days: i64,
+    authority: Value<'v>,
+    key: Option<&'v [u8]>,
+) -> Result<Value<'v>> {
+    issued(cx, &request(cx, name, [addresses, names], days)?, key, Some(authority))
 }
 
-fn custom<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [cert, key] = args else { return Err(cx.arity()) };
-    let decoded = |value: Value<'v>, what: &str| {
-        let text = bytes(cx, value)?;
+fn custom<'v>(cx: &Cx<'v>, cert: &'v [u8], key: &'v [u8]) -> Result<Value<'v>> {
+    let decoded = |text: &[u8], what: &str| {
         cx.charge(text.len().saturating_mul(2))?;
         octets_of_padded_base64(text).map_err(|_| failed(format!("unable to decode base64 {what}")))
     };
-    let (cert, key) = (decoded(*cert, "certificate")?, decoded(*key, "private key")?);
+    let (cert, key) = (decoded(cert, "certificate")?, decoded(key, "private key")?);
     parsed_certificate(&String::from_utf8_lossy(&cert), "decodedCert.Bytes")?;
     parsed_key(&String::from_utf8_lossy(&key))?;
     certificate(cx, &cert, &key)
 }
 
 /// Reads the name, addresses, other names and days of a server's certificate.
-fn request<'v>(cx: &Cx<'v>, [name, addresses, names, days]: [Value<'v>; 4]) -> Result<Request<'v>> {
+fn request<'v>(cx: &Cx<'v>, name: &'v [u8], [addresses, names]: [Value<'v>; 2], days: i64) -> Result<Request<'v>> {
     let items = |value| elements(cx, value).map(|items| items.map(Cow::into_owned).unwrap_or_default());
     let (mut ips, mut dns_names) = (Vec::new(), Vec::new());
     for item in items(addresses)? {
@@ -132,11 +140,11 @@ fn request<'v>(cx: &Cx<'v>, [name, addresses, names, days]: [Value<'v>; 4]) -> R
         ips.push(text.parse().map_err(|_| failed(format!("error parsing ip: {text}")))?);
     }
     for item in items(names)? {
-        text_bytes(item).ok_or_else(|| no_text(cx, item, "processing alternate dns name"))?;
-        dns_names.push(dns_name(&pem(cx, item)?)?);
+        let text = text_bytes(item).ok_or_else(|| no_text(cx, item, "processing alternate dns name"))?;
+        dns_names.push(dns_name(&pem(cx, text)?)?);
     }
     cx.charge(ips.len() * size_of::<IpAddr>())?;
-    let (name, days) = (pem(cx, name)?, int(cx, days)?);
+    let name = pem(cx, name)?;
     Ok(Request { name, addresses: ips, dns_names, from: now(cx), days, is_authority: false })
 }
 
@@ -149,7 +157,7 @@ fn dns_name(text: &str) -> Result<Ia5String> {
 fn issued<'v>(
     cx: &Cx<'v>,
     request: &Request<'v>,
-    key: Option<Value<'v>>,
+    key: Option<&'v [u8]>,
     authority: Option<Value<'v>>,
 ) -> Result<Value<'v>> {
     cx.charge(MEMORY)?;
@@ -174,10 +182,9 @@ fn issued<'v>(
 
 /// Returns the certificate and the key of an authority.
 fn signer<'v>(cx: &Cx<'v>, authority: Value<'v>) -> Result<(Issuer, PrivateKey)> {
-    let (_, fields) = fields(authority).ok_or_else(|| cx.arity())?;
-    let field = |name| fields.get(name).ok_or_else(|| cx.arity());
-    let issuer = parsed_certificate(&pem(cx, field("Cert")?)?, "decodedSignerCert.Bytes")?;
-    let key = parsed_key(&pem(cx, field("Key")?)?)?;
+    let field = |name| fields(authority).and_then(|(_, fields)| text_bytes(fields.get(name)?)).unwrap_or(b"");
+    let issuer = parsed_certificate(&pem(cx, field("Cert"))?, "decodedSignerCert.Bytes")?;
+    let key = parsed_key(&pem(cx, field("Key"))?)?;
     if key.public_info().map_err(|_| invalid())? != *issuer.tbs_certificate().subject_public_key_info() {
         return Err(failed("error creating certificate: x509: provided PrivateKey doesn't match parent's PublicKey"));
     }

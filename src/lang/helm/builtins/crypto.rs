@@ -5,7 +5,6 @@ use cbc::cipher::block_padding::{NoPadding, Pkcs7};
 use cbc::cipher::{BlockModeDecrypt as _, BlockModeEncrypt as _, KeyIvInit as _};
 use hmac::{KeyInit, Mac};
 
-use super::arguments::{bytes, only_bytes, two_bytes};
 use super::encodings::illegal_base64;
 use super::random::array;
 use crate::error::failed;
@@ -15,47 +14,48 @@ use dropforge_base::stdlib::encodings::{base64, base64_len, octets_of_padded_bas
 use dropforge_base::stdlib::hashes;
 use dropforge_base::stdlib::hashes::{PASSWORD, password_hash, steps};
 use dropforge_base::stdlib::strings::hex;
-use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
+use dropforge_machine::functions;
 use dropforge_value::{Extended, Sized, Value};
 
-assigned! {
+functions! {
     /// Functions of hashes.
     pub(super) static HASHES:
-    "sha1sum" (Str) = |cx, args| hash(cx, args, |bytes| hex(&hashes::sha1(bytes))), "Returns the SHA-1 hash in hexadecimal digits."
+    "sha1sum" [Str] = hash(|bytes| hex(&hashes::sha1(bytes))), "Returns the SHA-1 hash in hexadecimal digits."
         [r#"{{ sha1sum "abc" }}"# => "a9993e364706816aba3e25717850c26c9cd0d89d"];
-    "sha256sum" (Str) = |cx, args| hash(cx, args, |bytes| hex(&hashes::sha256(bytes))),
+    "sha256sum" [Str] = hash(|bytes| hex(&hashes::sha256(bytes))),
         "Returns the SHA-256 hash in hexadecimal digits."
         [r#"{{ sha256sum "abc" | trunc 16 }}"# => "ba7816bf8f01cfea"];
-    "sha512sum" (Str) = |cx, args| hash(cx, args, |bytes| hex(&hashes::sha512(bytes))),
+    "sha512sum" [Str] = hash(|bytes| hex(&hashes::sha512(bytes))),
         "Returns the SHA-512 hash in hexadecimal digits."
         [r#"{{ sha512sum "abc" | trunc 16 }}"# => "ddaf35a193617aba"];
-    "adler32sum" (Str) = |cx, args| hash(cx, args, |bytes| hashes::adler32(bytes).to_string()),
+    "adler32sum" [Str] = hash(|bytes| hashes::adler32(bytes).to_string()),
         "Returns the Adler-32 checksum in decimal digits."
         [r#"{{ adler32sum "Hello world!" }}"# => "487130206"];
 }
 
-assigned! {
+functions! {
     /// Functions of passwords and ciphers.
     pub(super) static CIPHERS:
-    "bcrypt" (Str) = |cx, args| cx.text(&password(cx, only_bytes(cx, args)?)?),
-        needs RANDOM, "Returns the bcrypt hash of a password with a random salt."
+    "bcrypt" [Str] = password, needs RANDOM, "Returns the bcrypt hash of a password with a random salt."
         [r#"{{ bcrypt "p" | trunc 7 }}"# => "$2a$10$"];
-    "htpasswd" (Str, Str) = htpasswd, needs RANDOM, "Returns a line of a file for `htpasswd`: a user and the hash of a password."
+    "htpasswd" [Str, Str] = htpasswd, needs RANDOM, "Returns a line of a file for `htpasswd`: a user and the hash of a password."
         [r#"{{ htpasswd "u" "p" | trunc 9 }}"# => "u:$2a$10$"];
-    "derivePassword" (Uint32, Str, Str, Str, Str) = derive_password,
+    "derivePassword" [Uint32, Str, Str, Str, Str] = derive_password,
         "Derives the password of a site from a counter, a kind of passwords such as `long`, a secret, a user and the site."
         [r#"{{ derivePassword 1 "long" "password" "user" "example.com" }}"# => "ZedaFaxcZaso9*"];
-    "encryptAES" (Str, Str) = encrypt_aes, needs RANDOM, "Encrypts the second text with the first as the password."
+    "encryptAES" [Str, Str] = encrypt_aes, needs RANDOM, "Encrypts the second text with the first as the password."
         [r#"{{ encryptAES "secret" "text" | decryptAES "secret" }}"# => "text"];
-    "decryptAES" (Str, Str) = decrypt_aes, "Decrypts a text that `encryptAES` made with the same password."
+    "decryptAES" [Str, Str] = decrypt_aes, "Decrypts a text that `encryptAES` made with the same password."
         [r#"{{ decryptAES "secret" "bad!" }}"# => "E0404"];
 }
 
-fn hash<'v>(cx: &Cx<'v>, args: &[Value<'v>], of: impl Fn(&[u8]) -> String) -> Result<Value<'v>> {
-    let bytes = only_bytes(cx, args)?;
-    cx.spend(bytes.len() as u64 / 16)?;
-    cx.text(&of(bytes))
+/// Returns a body that prints a hash.
+fn hash<'v>(of: fn(&[u8]) -> String) -> impl Fn(&Cx<'v>, &'v [u8]) -> Result<String> {
+    move |cx, bytes| {
+        cx.spend(bytes.len() as u64 / 16)?;
+        Ok(of(bytes))
+    }
 }
 
 /// The cost of bcrypt.
@@ -71,8 +71,7 @@ fn password(cx: &Cx<'_>, password: &[u8]) -> Result<String> {
     Ok(password_hash(password, COST, array()?))
 }
 
-fn htpasswd<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let (user, secret) = two_bytes(cx, args)?;
+fn htpasswd<'v>(cx: &Cx<'v>, user: &'v [u8], secret: &'v [u8]) -> Result<Value<'v>> {
     cx.charge(user.len().saturating_add(64))?;
     if user.contains(&b':') {
         return string(cx, &[b"invalid username: ", user].concat());
@@ -81,30 +80,35 @@ fn htpasswd<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     string(cx, &[user, b":", hash.as_bytes()].concat())
 }
 
-fn derive_password<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [counter, kind, secret, user, site] = args else { return Err(cx.arity()) };
-    let Some(Extended::Sized(Sized::Unsigned(_, counter))) = counter.extended() else { return Err(cx.arity()) };
-    let kind = bytes(cx, *kind)?;
+fn derive_password<'v>(
+    cx: &Cx<'v>,
+    counter: Value<'v>,
+    kind: &'v [u8],
+    secret: &'v [u8],
+    user: &'v [u8],
+    site: &'v [u8],
+) -> Result<Value<'v>> {
     if !has_kind(kind) {
         cx.charge(kind.len())?;
         return string(cx, &[b"cannot find password template ", kind].concat());
     }
     cx.charge(MEMORY)?;
     cx.spend(WORK as u64 / 16)?;
-    let counter = u32::try_from(*counter).map_err(|_| cx.arity())?;
-    let password = site_password(counter, kind, bytes(cx, *secret)?, bytes(cx, *user)?, bytes(cx, *site)?);
+    let counter = match counter.extended() {
+        Some(Extended::Sized(Sized::Unsigned(_, counter))) => u32::try_from(*counter).ok(),
+        _ => None,
+    };
+    let password = counter.and_then(|counter| site_password(counter, kind, secret, user, site));
     cx.text(&password.ok_or_else(|| failed("failed to derive password"))?)
 }
 
-fn encrypt_aes<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let (password, text) = two_bytes(cx, args)?;
+fn encrypt_aes<'v>(cx: &Cx<'v>, password: &'v [u8], text: &'v [u8]) -> Result<String> {
     cx.charge(text.len().saturating_mul(2).saturating_add(base64_len(text.len().saturating_add(32))))?;
     let start = array()?;
-    cx.text(&base64(&encrypted(password, text, start)))
+    Ok(base64(&encrypted(password, text, start)))
 }
 
-fn decrypt_aes<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let (password, text) = two_bytes(cx, args)?;
+fn decrypt_aes<'v>(cx: &Cx<'v>, password: &'v [u8], text: &'v [u8]) -> Result<Value<'v>> {
     if text.is_empty() {
         return cx.borrowed("");
     }

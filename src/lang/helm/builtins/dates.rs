@@ -2,56 +2,53 @@
 
 use std::time::UNIX_EPOCH;
 
-use super::arguments::{bytes, only};
 use crate::error::failed;
 use crate::print::duration_text;
 use crate::semantics::wrong_type;
-use crate::values::{GoKind, int64, kind, string};
+use crate::values::{int64, string, text_bytes};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::duration::{NoSpan, checked_span};
 use dropforge_base::stdlib::reference_time::{Clock, format, parse, quoted};
 use dropforge_base::stdlib::timestamps;
 use dropforge_base::stdlib::zones::zone;
-use dropforge_machine::assigned;
 use dropforge_machine::function::{Capabilities, Cx, Target};
+use dropforge_machine::functions;
 use dropforge_value::{Capsule, CapsuleContent, Extended, Sized, Value, Width};
 
-assigned! {
+functions! {
     /// Functions of times.
     pub(super) static DATES:
-    "now" () = |cx, _| time(cx, current(cx)?),
-        needs CLOCK, "Returns the current time." [r#"{{ now | date "2006" | len }}"# => "4"];
-    "date" (Str, Any) = date, reads Notes,
+    "now" [] = now, needs CLOCK, "Returns the current time." [r#"{{ now | date "2006" | len }}"# => "4"];
+    "date" [Str, Any] = date, reads Notes,
         "Formats a time, or a number of seconds since 1970, by a layout: the time `Mon Jan 2 15:04:05 MST 2006` as it would be shown."
         [r#"{{ date "2006-01-02" 1700000000 }}"# => "2023-11-14"];
-    "dateInZone" (Str, Any, Str) = date_in_zone, reads Notes, "Formats a time like `date`, as a zone shows it."
+    "dateInZone" [Str, Any, Str] = date_in_zone, reads Notes, "Formats a time like `date`, as a zone shows it."
         [r#"{{ dateInZone "15:04 MST" 1700000000 "America/New_York" }}"# => "17:13 EST"];
-    "date_in_zone" (Str, Any, Str) = date_in_zone, reads Notes, "Formats a time like `dateInZone`."
+    "date_in_zone" [Str, Any, Str] = date_in_zone, reads Notes, "Formats a time like `dateInZone`."
         [r#"{{ date_in_zone "15:04" 0 "UTC" }}"# => "00:00"];
-    "htmlDate" (Any) = |cx, args| formatted(cx, HTML, any_instant(cx, only(cx, args)?, true)?, b""),
-        reads Notes, "Formats a time as `2006-01-02`, for a date input of HTML."
+    "htmlDate" [Any] = html_date, reads Notes, "Formats a time as `2006-01-02`, for a date input of HTML."
         [r#"{{ htmlDate 0 }}"# => "1970-01-01"];
-    "htmlDateInZone" (Any, Str) = html_date_in_zone, reads Notes, "Formats a time like `htmlDate`, as a zone shows it."
+    "htmlDateInZone" [Any, Str] = html_date_in_zone, reads Notes, "Formats a time like `htmlDate`, as a zone shows it."
         [r#"{{ htmlDateInZone 1700000000 "Asia/Tokyo" }}"# => "2023-11-15"];
-    "dateModify" (Str, Time) = date_modify, "Adds a duration such as `-1.5h` to a time. Ignores an invalid duration."
+    "dateModify" [Str, Time] = date_modify, "Adds a duration such as `-1.5h` to a time. Ignores an invalid duration."
         [r#"{{ toDate "2006-01-02" "2024-01-01" | dateModify "1h30m" }}"# => "2024-01-01 01:30:00 +0000 UTC"];
-    "date_modify" (Str, Time) = date_modify, "Adds a duration to a time, like `dateModify`."
+    "date_modify" [Str, Time] = date_modify, "Adds a duration to a time, like `dateModify`."
         [r#"{{ toDate "2006-01-02" "2024-01-01" | date_modify "24h" }}"# => "2024-01-02 00:00:00 +0000 UTC"];
-    "mustDateModify" (Str, Time) = must_date_modify, "Adds a duration to a time. Fails if the duration is invalid."
+    "mustDateModify" [Str, Time] = must_date_modify, "Adds a duration to a time. Fails if the duration is invalid."
         [r#"{{ toDate "2006-01-02" "2024-01-01" | mustDateModify "1d" }}"# => "E0404"];
-    "must_date_modify" (Str, Time) = must_date_modify, "Adds a duration to a time, like `mustDateModify`."
+    "must_date_modify" [Str, Time] = must_date_modify, "Adds a duration to a time, like `mustDateModify`."
         [r#"{{ toDate "2006-01-02" "2024-01-01" | must_date_modify "1s" }}"# => "2024-01-01 00:00:01 +0000 UTC"];
-    "toDate" (Str, Str) = to_date, "Reads a time by a layout. An invalid one is the first day of the year 1."
+    "toDate" [Str, Str] = to_date, "Reads a time by a layout. An invalid one is the first day of the year 1."
         [r#"{{ toDate "2006-01-02" "2024-01-31" | date "02/01/2006" }}"# => "31/01/2024"];
-    "mustToDate" (Str, Str) = must_to_date, "Reads a time by a layout. Fails if it is invalid."
+    "mustToDate" [Str, Str] = must_to_date, "Reads a time by a layout. Fails if it is invalid."
         [r#"{{ mustToDate "2006-01-02" "2024-01-31" | unixEpoch }}"# => "1706659200"];
-    "unixEpoch" (Time) = unix_epoch, "Returns the seconds of a time since 1970, as text."
+    "unixEpoch" [Time] = unix_epoch, "Returns the seconds of a time since 1970, as text."
         [r#"{{ toDate "2006-01-02" "2024-01-01" | unixEpoch }}"# => "1704067200"];
-    "ago" (Any) = ago, needs CLOCK, "Returns the duration since a time, or since a number of seconds after 1970."
+    "ago" [Any] = ago, needs CLOCK, "Returns the duration since a time, or since a number of seconds after 1970."
         [r#"{{ ago now }}"# => "0s"];
-    "duration" (Any) = duration, "Returns a duration in seconds, given as text or as an `int64`, as text."
+    "duration" [Any] = duration, "Returns a duration in seconds, given as text or as an `int64`, as text."
         [r#"{{ duration "95" }}"# => "1m35s"];
-    "durationRound" (Any) = duration_round, reads Notes, "Returns a duration, or that since a time, in its largest unit only."
+    "durationRound" [Any] = duration_round, reads Notes, "Returns a duration, or that since a time, in its largest unit only."
         [r#"{{ durationRound "2400h10m5s" }}"# => "3mo"];
 }
 
@@ -88,11 +85,11 @@ fn no_clock() -> Box<Diagnostic> {
         .with_help("it needs the capability clock: use `--allow clock`, or grant it in your program")
 }
 
-/// Returns the time that an argument of type `time.Time` is.
-fn instant(cx: &Cx<'_>, value: Value<'_>) -> Result<Instant> {
+/// Returns the time that a `time.Time` is.
+fn instant(value: Value<'_>) -> Option<Instant> {
     match value.extended() {
-        Some(Extended::Timestamp { seconds, nanos }) => Ok((*seconds, *nanos)),
-        _ => Err(cx.arity()),
+        Some(Extended::Timestamp { seconds, nanos }) => Some((*seconds, *nanos)),
+        _ => None,
     }
 }
 
@@ -123,19 +120,24 @@ fn formatted<'v>(cx: &Cx<'v>, layout: &[u8], (seconds, nanos): Instant, zone_nam
     string(cx, &format(&clock, layout))
 }
 
-fn date<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [layout, value] = args else { return Err(cx.arity()) };
-    formatted(cx, bytes(cx, *layout)?, any_instant(cx, *value, true)?, b"")
+fn now<'v>(cx: &Cx<'v>) -> Result<Value<'v>> {
+    time(cx, current(cx)?)
 }
 
-fn date_in_zone<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [layout, value, zone] = args else { return Err(cx.arity()) };
-    formatted(cx, bytes(cx, *layout)?, any_instant(cx, *value, true)?, bytes(cx, *zone)?)
+fn html_date<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    formatted(cx, HTML, any_instant(cx, value, true)?, b"")
 }
 
-fn html_date_in_zone<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, zone] = args else { return Err(cx.arity()) };
-    formatted(cx, HTML, any_instant(cx, *value, true)?, bytes(cx, *zone)?)
+fn date<'v>(cx: &Cx<'v>, layout: &'v [u8], value: Value<'v>) -> Result<Value<'v>> {
+    formatted(cx, layout, any_instant(cx, value, true)?, b"")
+}
+
+fn date_in_zone<'v>(cx: &Cx<'v>, layout: &'v [u8], value: Value<'v>, zone: &'v [u8]) -> Result<Value<'v>> {
+    formatted(cx, layout, any_instant(cx, value, true)?, zone)
+}
+
+fn html_date_in_zone<'v>(cx: &Cx<'v>, value: Value<'v>, zone: &'v [u8]) -> Result<Value<'v>> {
+    formatted(cx, HTML, any_instant(cx, value, true)?, zone)
 }
 
 /// Parses a duration in nanoseconds, or returns the message of the error.
@@ -161,33 +163,28 @@ fn later(cx: &Cx<'_>, (seconds, nanos): Instant, by: i64) -> Result<Instant> {
     }
 }
 
-fn date_modify<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [duration, value] = args else { return Err(cx.arity()) };
-    let by = nanos_of(bytes(cx, *duration)?).unwrap_or(0);
-    time(cx, later(cx, instant(cx, *value)?, by)?)
+fn date_modify<'v>(cx: &Cx<'v>, duration: &'v [u8], moment: Instant) -> Result<Value<'v>> {
+    let by = nanos_of(duration).unwrap_or(0);
+    time(cx, later(cx, moment, by)?)
 }
 
-fn must_date_modify<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [duration, value] = args else { return Err(cx.arity()) };
-    let by = nanos_of(bytes(cx, *duration)?).map_err(failed)?;
-    time(cx, later(cx, instant(cx, *value)?, by)?)
+fn must_date_modify<'v>(cx: &Cx<'v>, duration: &'v [u8], moment: Instant) -> Result<Value<'v>> {
+    let by = nanos_of(duration).map_err(failed)?;
+    time(cx, later(cx, moment, by)?)
 }
 
-fn to_date<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [layout, text] = args else { return Err(cx.arity()) };
-    let parsed = parse(bytes(cx, *layout)?, bytes(cx, *text)?);
+fn to_date<'v>(cx: &Cx<'v>, layout: &'v [u8], text: &'v [u8]) -> Result<Value<'v>> {
+    let parsed = parse(layout, text);
     time(cx, parsed.map_or(ZERO, |clock| clock.timestamp()))
 }
 
-fn must_to_date<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [layout, text] = args else { return Err(cx.arity()) };
-    let parsed = parse(bytes(cx, *layout)?, bytes(cx, *text)?).map_err(|why| failed(why.message))?;
+fn must_to_date<'v>(cx: &Cx<'v>, layout: &'v [u8], text: &'v [u8]) -> Result<Value<'v>> {
+    let parsed = parse(layout, text).map_err(|why| failed(why.message))?;
     time(cx, parsed.timestamp())
 }
 
-fn unix_epoch<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let (seconds, _) = instant(cx, only(cx, args)?)?;
-    cx.text(itoa::Buffer::new().format(seconds))
+fn unix_epoch((seconds, _): Instant) -> String {
+    seconds.to_string()
 }
 
 /// Returns the nanoseconds since a time, at most those of the longest duration.
@@ -197,19 +194,18 @@ fn since(cx: &Cx<'_>, (seconds, nanos): Instant) -> Result<i64> {
     Ok(i64::try_from(passed).unwrap_or(if passed < 0 { i64::MIN } else { i64::MAX }))
 }
 
-fn ago<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn ago<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
     const SECOND: i64 = 1_000_000_000;
-    let passed = since(cx, any_instant(cx, only(cx, args)?, false)?)?;
+    let passed = since(cx, any_instant(cx, value, false)?)?;
     let rest = passed % SECOND;
     let away = if rest.abs() * 2 < SECOND { 0 } else { SECOND * rest.signum() };
     // The longest durations are not rounded.
     cx.text(&duration_text((passed - rest).checked_add(away).unwrap_or(passed)))
 }
 
-fn duration<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let value = only(cx, args)?;
-    let seconds = match (kind(value), value.extended()) {
-        (GoKind::Str, _) => seconds_of(bytes(cx, value)?),
+fn duration<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    let seconds = match (text_bytes(value), value.extended()) {
+        (Some(text), _) => seconds_of(text),
         (_, Some(Extended::Sized(Sized::Signed(width, seconds)))) if is_seconds(*width, false) => *seconds,
         _ => 0,
     };
@@ -233,12 +229,11 @@ fn seconds_of(text: &[u8]) -> i64 {
     }
 }
 
-fn duration_round<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn duration_round<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
     const HOUR: u64 = 3_600_000_000_000;
-    let value = only(cx, args)?;
-    let nanos = match (kind(value), value.extended()) {
-        (GoKind::Str, _) => nanos_of(bytes(cx, value)?).unwrap_or(0),
-        (GoKind::Time, _) => since(cx, instant(cx, value)?)?,
+    let nanos = match (text_bytes(value), value.extended()) {
+        (Some(text), _) => nanos_of(text).unwrap_or(0),
+        (_, Some(Extended::Timestamp { seconds, nanos })) => since(cx, (*seconds, *nanos))?,
         (_, Some(Extended::Sized(Sized::Signed(width, nanos)))) if is_seconds(*width, false) => *nanos,
         _ => 0,
     };
@@ -305,11 +300,11 @@ pub fn method<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str, args: &[Value<'v>])
     if !wanted.admits(argument) {
         return Err(wrong_type(wanted, *argument));
     }
-    let time = instant(cx, value)?;
+    let (Some(time), other) = (instant(value), instant(*argument)) else { return Ok(None) };
     Ok(Some(match name {
-        "Format" => formatted(cx, bytes(cx, *argument)?, time, b"")?,
-        "Before" => Value::Bool(time < instant(cx, *argument)?),
-        "After" => Value::Bool(time > instant(cx, *argument)?),
-        _ => Value::Bool(time == instant(cx, *argument)?),
+        "Format" => formatted(cx, text_bytes(*argument).unwrap_or(b""), time, b"")?,
+        "Before" => Value::Bool(Some(time) < other),
+        "After" => Value::Bool(Some(time) > other),
+        _ => Value::Bool(Some(time) == other),
     }))
 }

@@ -1,61 +1,55 @@
 //! Maps: reading, changing, merging and copying them.
 
-use super::arguments::{bytes, is_nil, only, text_of};
+use super::arguments::{is_nil, text_of};
 use crate::error::failed;
-use crate::values::{deep_equal, items, map_of, strings, truth, type_name};
+use crate::values::{deep_equal, items, map_of, strings, text_bytes, truth, type_name};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::stdlib::byte_texts;
-use dropforge_machine::assigned;
-use dropforge_machine::function::Cx;
+use dropforge_machine::function::{Cx, Rest};
+use dropforge_machine::functions;
 use dropforge_value::{Extended, Map, Value};
 
-assigned! {
+functions! {
     /// Maps.
     pub(super) static DICTS:
-    "dict" (... Any) = dict, makes Map, looks Kinds, "Returns a map of keys and values. A key without a value gets an empty text."
+    "dict" [... Any] = dict, makes Map, looks Kinds, "Returns a map of keys and values. A key without a value gets an empty text."
         [r#"{{ dict "a" 1 "b" 2 }}"# => "map[a:1 b:2]"];
-    "get" (Map, Str) = get, looks Kinds, "Returns the value under a key, or an empty text." [r#"{{ get (dict "a" 1) "a" }}"# => "1"];
-    "set" (Map, Str, Any) = set, mutates Map, looks Kinds, "Puts a value under a key of a map, and returns the map."
+    "get" [Map, Str] = get, looks Kinds, "Returns the value under a key, or an empty text." [r#"{{ get (dict "a" 1) "a" }}"# => "1"];
+    "set" [Map, Str, Any] = set, mutates Map, looks Kinds, "Puts a value under a key of a map, and returns the map."
         [r#"{{ $d := dict }}{{ $_ := set $d "a" 1 }}{{ $d }}"# => "map[a:1]"];
-    "unset" (Map, Str) = unset, mutates Map, looks Keys, "Removes a key from a map, and returns the map."
+    "unset" [Map, Str] = unset, mutates Map, looks Keys, "Removes a key from a map, and returns the map."
         [r#"{{ unset (dict "a" 1 "b" 2) "a" }}"# => "map[b:2]"];
-    "hasKey" (Map, Str) = has_key, looks Keys, "Returns `true` if a map has a key." [r#"{{ hasKey (dict "a" 1) "a" }}"# => "true"];
-    "pluck" (Str, ... Map) = pluck, looks Keys, "Returns the values under a key of several maps."
+    "hasKey" [Map, Str] = has_key, looks Keys, "Returns `true` if a map has a key." [r#"{{ hasKey (dict "a" 1) "a" }}"# => "true"];
+    "pluck" [Str, ... Map] = pluck, looks Keys, "Returns the values under a key of several maps."
         [r#"{{ pluck "a" (dict "a" 1) (dict) (dict "a" 2) }}"# => "[1 2]"];
-    "dig" (... Any) = dig, looks Kinds, "Returns the value at a path of keys, or a default: `dig \"a\" \"b\" default map`."
+    "dig" [... Any] = dig, looks Kinds, "Returns the value at a path of keys, or a default: `dig \"a\" \"b\" default map`."
         [r#"{{ dict "a" (dict "b" 1) | dig "a" "b" 0 }}"# => "1", r#"{{ dict "a" 1 | dig "a" "b" 0 }}"# => "E0404"];
-    "keys" (... Map) = keys, looks Keys, "Returns the keys of maps, in the order of their entries."
+    "keys" [... Map] = keys, looks Keys, "Returns the keys of maps, in the order of their entries."
         [r#"{{ dict "a" 1 "b" 2 | keys }}"# => "[a b]"];
-    "values" (Map) = |cx, args| cx.list(entries(cx, only(cx, args)?)?.values()),
-        looks Keys, "Returns the values of a map, in the order of its entries."
+    "values" [Map] = values, looks Keys, "Returns the values of a map, in the order of its entries."
         [r#"{{ dict "a" 1 "b" 2 | values }}"# => "[1 2]"];
-    "pick" (Map, ... Str) = pick, makes Map, looks Keys, "Returns a map of some keys of another."
+    "pick" [Map, ... Str] = pick, makes Map, looks Keys, "Returns a map of some keys of another."
         [r#"{{ pick (dict "a" 1 "b" 2) "a" }}"# => "map[a:1]"];
-    "omit" (Map, ... Str) = omit, makes Map, looks Keys, "Returns a map without some keys of another."
+    "omit" [Map, ... Str] = omit, makes Map, looks Keys, "Returns a map without some keys of another."
         [r#"{{ omit (dict "a" 1 "b" 2) "a" }}"# => "map[b:2]"];
-    "merge" (Map, ... Map) = merge, mutates Map,
+    "merge" [Map, ... Map] = merge, mutates Map,
         "Adds entries of other maps to the first one, unless it has a value that is not empty. Returns it."
         [r#"{{ merge (dict "a" 1) (dict "a" 2 "b" 3) }}"# => "map[a:1 b:3]"];
-    "mustMerge" (Map, ... Map) = merge, mutates Map,
+    "mustMerge" [Map, ... Map] = merge, mutates Map,
         "Adds entries of other maps to the first one, unless it has a value that is not empty. Returns it."
         [r#"{{ mustMerge (dict "a" 1) (dict "a" 2 "b" 3) }}"# => "map[a:1 b:3]"];
-    "mergeOverwrite" (Map, ... Map) = merge_overwrite, mutates Map,
+    "mergeOverwrite" [Map, ... Map] = merge_overwrite, mutates Map,
         "Adds entries of other maps to the first one, whatever it has. Returns it."
         [r#"{{ mergeOverwrite (dict "a" 1) (dict "a" 2) }}"# => "map[a:2]"];
-    "mustMergeOverwrite" (Map, ... Map) = merge_overwrite, mutates Map,
+    "mustMergeOverwrite" [Map, ... Map] = merge_overwrite, mutates Map,
         "Adds entries of other maps to the first one, whatever it has. Returns it."
         [r#"{{ mustMergeOverwrite (dict "a" 1) (dict "a" 2) }}"# => "map[a:2]"];
-    "deepCopy" (Any) = deep_copy, makes Map, "Returns a copy of a value and everything in it."
+    "deepCopy" [Any] = deep_copy, makes Map, "Returns a copy of a value and everything in it."
         [r#"{{ deepCopy (dict "a" 1) }}"# => "map[a:1]", r#"{{ deepCopy nil }}"# => "E0404"];
-    "mustDeepCopy" (Any) = deep_copy, makes Map, "Returns a copy of a value and everything in it."
+    "mustDeepCopy" [Any] = deep_copy, makes Map, "Returns a copy of a value and everything in it."
         [r#"{{ mustDeepCopy (dict "a" 1) }}"# => "map[a:1]"];
-    "deepEqual" (Any, Any) = equal, "Returns `true` if values of the same types are equal."
+    "deepEqual" [Any, Any] = deep_equal, "Returns `true` if values of the same types are equal."
         [r#"{{ deepEqual (list 1) (list 1) }}"# => "true", r#"{{ deepEqual 1 1.0 }}"# => "false"];
-}
-
-/// Returns the content of a map, which the gate has checked.
-fn entries<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<&'v Map<'v>> {
-    map_of(cx, value).ok_or_else(|| cx.arity())
 }
 
 /// Returns a key of a map. Keys are text: bytes that are not UTF-8 become U+FFFD.
@@ -68,7 +62,7 @@ fn key<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<&'v str> {
     Ok(cx.arena().copy_str(&byte_texts::repaired(&key)))
 }
 
-fn dict<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn dict<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
     cx.charge(args.len().saturating_mul(2 * size_of::<Value<'_>>()))?;
     let mut pairs = Vec::with_capacity(args.len().div_ceil(2));
     for pair in args.chunks(2) {
@@ -79,44 +73,39 @@ fn dict<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     cx.map(&pairs)
 }
 
-fn get<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [map, name] = args else { return Err(cx.arity()) };
-    cx.entry(*map, key(cx, *name)?).map_or_else(|| cx.borrowed(""), Ok)
+fn get<'v>(cx: &Cx<'v>, map: Value<'v>, name: Value<'v>) -> Result<Value<'v>> {
+    cx.entry(map, key(cx, name)?).map_or_else(|| cx.borrowed(""), Ok)
 }
 
-pub(super) fn set<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [map, name, value] = args else { return Err(cx.arity()) };
-    let value = if is_nil(*value) { Value::Null } else { *value };
-    cx.set_entry(*map, key(cx, *name)?, value)?;
-    Ok(*map)
+pub(super) fn set<'v>(cx: &Cx<'v>, map: Value<'v>, name: Value<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    let value = if is_nil(value) { Value::Null } else { value };
+    cx.set_entry(map, key(cx, name)?, value)?;
+    Ok(map)
 }
 
-fn unset<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [map, name] = args else { return Err(cx.arity()) };
-    cx.remove_entry(*map, key(cx, *name)?)?;
-    Ok(*map)
+fn unset<'v>(cx: &Cx<'v>, map: Value<'v>, name: Value<'v>) -> Result<Value<'v>> {
+    cx.remove_entry(map, key(cx, name)?)?;
+    Ok(map)
 }
 
-fn has_key<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [map, name] = args else { return Err(cx.arity()) };
-    Ok(Value::Bool(cx.entry(*map, key(cx, *name)?).is_some()))
+fn has_key<'v>(cx: &Cx<'v>, map: Value<'v>, name: Value<'v>) -> Result<bool> {
+    Ok(cx.entry(map, key(cx, name)?).is_some())
 }
 
-fn pluck<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [name, maps @ ..] = args else { return Err(cx.arity()) };
-    let name = key(cx, *name)?;
+fn pluck<'v>(cx: &Cx<'v>, name: Value<'v>, Rest(maps): Rest<'_, 'v>) -> Result<Value<'v>> {
+    let name = key(cx, name)?;
     cx.charge(maps.len().saturating_mul(size_of::<Value<'_>>()))?;
     cx.list(&maps.iter().filter_map(|map| cx.entry(*map, name)).collect::<Vec<_>>())
 }
 
-fn dig<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn dig<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
     let [path @ .., default, map] = args else { return Err(too_few()) };
     if path.is_empty() {
         return Err(too_few());
     }
     map_or_error(cx, *map)?;
     for step in path {
-        bytes(cx, *step).map_err(|_| not_convertible(*step, "string"))?;
+        text_bytes(*step).ok_or_else(|| not_convertible(*step, "string"))?;
     }
     let mut found = *map;
     for step in path {
@@ -147,19 +136,22 @@ fn not_convertible(value: Value<'_>, wanted: &str) -> Box<Diagnostic> {
     failed(format!("interface conversion: interface {{}} is {found}, not {wanted}"))
 }
 
-fn keys<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn keys<'v>(cx: &Cx<'v>, Rest(maps): Rest<'_, 'v>) -> Result<Value<'v>> {
     let mut names = Vec::new();
-    for map in args {
-        let map = entries(cx, *map)?;
+    for map in maps {
+        let Some(map) = map_of(cx, *map) else { continue };
         cx.charge(map.len().saturating_mul(2 * size_of::<Value<'_>>()))?;
         names.extend(map.shape().keys().iter().map(Value::Str));
     }
     strings(cx, &names)
 }
 
-fn pick<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [map, names @ ..] = args else { return Err(cx.arity()) };
-    let map = entries(cx, *map)?;
+fn values<'v>(cx: &Cx<'v>, map: &'v Map<'v>) -> Result<Value<'v>> {
+    cx.list(cx.content(map).values())
+}
+
+fn pick<'v>(cx: &Cx<'v>, map: &'v Map<'v>, Rest(names): Rest<'_, 'v>) -> Result<Value<'v>> {
+    let map = cx.content(map);
     cx.charge(names.len().saturating_mul(2 * size_of::<Value<'_>>()))?;
     let mut picked = Vec::new();
     for name in names {
@@ -169,18 +161,12 @@ fn pick<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     cx.map(&picked)
 }
 
-fn omit<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [map, names @ ..] = args else { return Err(cx.arity()) };
-    let map = entries(cx, *map)?;
+fn omit<'v>(cx: &Cx<'v>, map: &'v Map<'v>, Rest(names): Rest<'_, 'v>) -> Result<Value<'v>> {
+    let map = cx.content(map);
     cx.charge(map.len().saturating_mul(2 * size_of::<Value<'_>>()))?;
     cx.spend((map.len() as u64).saturating_mul(names.len() as u64))?;
     let omitted = names.iter().map(|name| key(cx, *name)).collect::<Result<Vec<_>>>()?;
     cx.map(&map.iter().filter(|(name, _)| !omitted.contains(name)).collect::<Vec<_>>())
-}
-
-fn equal<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [a, b] = args else { return Err(cx.arity()) };
-    deep_equal(cx, *a, *b).map(Value::Bool)
 }
 
 /// A step of a merge.
@@ -191,20 +177,19 @@ enum MergeStep<'v> {
     Settle(Value<'v>, &'v str, Value<'v>),
 }
 
-pub(super) fn merge<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    merged(cx, args, false)
+pub(super) fn merge<'v>(cx: &Cx<'v>, first: Value<'v>, Rest(others): Rest<'_, 'v>) -> Result<Value<'v>> {
+    merged(cx, first, others, false)
 }
 
-fn merge_overwrite<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    merged(cx, args, true)
+fn merge_overwrite<'v>(cx: &Cx<'v>, first: Value<'v>, Rest(others): Rest<'_, 'v>) -> Result<Value<'v>> {
+    merged(cx, first, others, true)
 }
 
 /// Merges maps into the first one. With `overwrites`, values replace existing ones, even by nil or an empty value;
 /// without it, only empty ones are replaced.
-fn merged<'v>(cx: &Cx<'v>, args: &[Value<'v>], overwrites: bool) -> Result<Value<'v>> {
-    let [first, others @ ..] = args else { return Err(cx.arity()) };
+fn merged<'v>(cx: &Cx<'v>, first: Value<'v>, others: &[Value<'v>], overwrites: bool) -> Result<Value<'v>> {
     for other in others {
-        let mut steps = vec![MergeStep::Merge(*first, *other)];
+        let mut steps = vec![MergeStep::Merge(first, *other)];
         while let Some(step) = steps.pop() {
             match step {
                 MergeStep::Merge(to, from) => merge_entries(cx, to, from, overwrites, &mut steps)?,
@@ -216,7 +201,7 @@ fn merged<'v>(cx: &Cx<'v>, args: &[Value<'v>], overwrites: bool) -> Result<Value
             }
         }
     }
-    Ok(*first)
+    Ok(first)
 }
 
 /// Merges the entries of one map into another. Maps in both are left to further steps.
@@ -227,7 +212,7 @@ fn merge_entries<'v>(
     overwrites: bool,
     steps: &mut Vec<MergeStep<'v>>,
 ) -> Result<()> {
-    let Value::Map(entries) = cx.current(from) else { return Err(cx.arity()) };
+    let Some(entries) = map_of(cx, from) else { return Ok(()) };
     cx.charge(entries.len().saturating_mul(2 * size_of::<MergeStep<'_>>()))?;
     for (key, value) in entries.iter() {
         cx.spend(1)?;
@@ -277,8 +262,7 @@ impl<'v> Copying<'v> {
     }
 }
 
-fn deep_copy<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let value = only(cx, args)?;
+fn deep_copy<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
     if is_nil(value) {
         return Err(failed("reflect: call of reflect.Value.Type on zero Value"));
     }

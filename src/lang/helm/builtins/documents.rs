@@ -1,59 +1,59 @@
 //! Functions that write and read documents: YAML, JSON and TOML. Numbers that are read are floats, except those of TOML.
 
-use super::arguments::{bytes, is_nil, only};
+use super::arguments::is_nil;
 use crate::error::failed;
 use crate::values::NIL_LIST;
 use dropforge_base::diagnostics::{Diagnostic, Result};
-use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
+use dropforge_machine::functions;
 use dropforge_value::marshal::json::{self, Layout};
 use dropforge_value::marshal::json_read::{self, Wanted};
 use dropforge_value::marshal::{Numbers, Plain, Refused, plain, toml, toml_read};
 use dropforge_value::yaml::libyaml::{self, Form, ReadOptions};
 use dropforge_value::{Capsule, CapsuleContent, Extended, Type, Value};
 
-assigned! {
+functions! {
     /// Functions that write and read documents.
     pub(super) static DOCUMENTS:
-    "toYaml" (Any) = |cx, args| lenient(cx, yaml(cx, args, Form::Json)),
+    "toYaml" [Any] = lenient(Form::Json, yaml),
         "Returns a value as YAML, or an empty text if YAML cannot hold it."
         [r#"{{ dict "a" (list 1 "x") | toYaml }}"# => "a:\n- 1\n- x"];
-    "mustToYaml" (Any) = |cx, args| strict(yaml(cx, args, Form::Json)), "Returns a value as YAML."
+    "mustToYaml" [Any] = strict(Form::Json, yaml), "Returns a value as YAML."
         [r#"{{ mustToYaml "yes" }}"# => "\"yes\""];
-    "toYamlPretty" (Any) = |cx, args| lenient(cx, yaml(cx, args, Form::Pretty)), "Returns a value as YAML with indented lists."
+    "toYamlPretty" [Any] = lenient(Form::Pretty, yaml), "Returns a value as YAML with indented lists."
         [r#"{{ dict "a" (list 1) | toYamlPretty }}"# => "a:\n  - 1"];
-    "toJson" (Any) = |cx, args| lenient(cx, json_text(cx, args, Layout::COMPACT)),
+    "toJson" [Any] = lenient(Layout::COMPACT, json_text),
         "Returns a value as JSON, or an empty text if JSON cannot hold it."
         [r#"{{ dict "a" "<1>" | toJson }}"# => r#"{"a":"\u003c1\u003e"}"#];
-    "mustToJson" (Any) = |cx, args| strict(json_text(cx, args, Layout::COMPACT)), "Returns a value as JSON."
+    "mustToJson" [Any] = strict(Layout::COMPACT, json_text), "Returns a value as JSON."
         [r#"{{ list 1 nil | mustToJson }}"# => "[1,null]"];
-    "toPrettyJson" (Any) = |cx, args| lenient(cx, json_text(cx, args, PRETTY)), "Returns a value as indented JSON."
+    "toPrettyJson" [Any] = lenient(PRETTY, json_text), "Returns a value as indented JSON."
         [r#"{{ list 1 | toPrettyJson }}"# => "[\n  1\n]"];
-    "mustToPrettyJson" (Any) = |cx, args| strict(json_text(cx, args, PRETTY)), "Returns a value as indented JSON."
+    "mustToPrettyJson" [Any] = strict(PRETTY, json_text), "Returns a value as indented JSON."
         [r#"{{ list 1 | mustToPrettyJson }}"# => "[\n  1\n]"];
-    "toRawJson" (Any) = |cx, args| lenient(cx, json_text(cx, args, RAW)), "Returns a value as JSON without escapes of markup."
+    "toRawJson" [Any] = lenient(RAW, json_text), "Returns a value as JSON without escapes of markup."
         [r#"{{ toRawJson "<" }}"# => "\"<\""];
-    "mustToRawJson" (Any) = |cx, args| strict(json_text(cx, args, RAW)), "Returns a value as JSON without escapes of markup."
+    "mustToRawJson" [Any] = strict(RAW, json_text), "Returns a value as JSON without escapes of markup."
         [r#"{{ mustToRawJson "&" }}"# => "\"&\""];
-    "fromYaml" (Str) = from_yaml, makes Map,
+    "fromYaml" [Str] = from_yaml, makes Map,
         "Reads a map from YAML. If that fails, the map has the message under the key `Error`."
         [r#"{{ (fromYaml "a: [1, x]").a }}"# => "[1 x]"];
-    "fromYamlArray" (Str) = from_yaml_array,
+    "fromYamlArray" [Str] = from_yaml_array,
         "Reads a list from YAML. If that fails, the message is the only item."
         [r#"{{ fromYamlArray "- 1\n- a" }}"# => "[1 a]"];
-    "fromJson" (Str) = from_json, makes Map,
+    "fromJson" [Str] = from_json, makes Map,
         "Reads a map from JSON. If that fails, the map has the message under the key `Error`."
         [r#"{{ (fromJson "{\"a\": [1]}").a }}"# => "[1]", r#"{{ fromJson "{" }}"# => "map[Error:unexpected end of JSON input]"];
-    "mustFromJson" (Str) = |cx, args| read_json(cx, args, Wanted::Any)?.map_err(failed), "Reads any value from JSON."
+    "mustFromJson" [Str] = from_any_json, "Reads any value from JSON."
         [r#"{{ mustFromJson "[1, 2.5]" }}"# => "[1 2.5]", r#"{{ mustFromJson "{" }}"# => "E0404"];
-    "fromJsonArray" (Str) = from_json_array,
+    "fromJsonArray" [Str] = from_json_array,
         "Reads a list from JSON. If that fails, the message is the only item."
         [r#"{{ fromJsonArray "[1, null]" }}"# => "[1 <nil>]"];
-    "toToml" (Any) = to_toml, "Returns a value as TOML, or the message of the error if TOML cannot hold it."
+    "toToml" [Any] = to_toml, "Returns a value as TOML, or the message of the error if TOML cannot hold it."
         [r#"{{ dict "a" 1.0 | toToml }}"# => "a = 1.0\n"];
-    "mustToToml" (Any) = |cx, args| strict(toml_text(cx, args)), "Returns a value as TOML."
+    "mustToToml" [Any] = strict((), toml_text), "Returns a value as TOML."
         [r#"{{ dict "b" (dict "c" "x") | mustToToml }}"# => "[b]\n  c = \"x\"\n"];
-    "fromToml" (Str) = from_toml, makes Map,
+    "fromToml" [Str] = from_toml, makes Map,
         "Reads a map from TOML, whose integers are of the type `int64`. If that fails, the map has the message under the key `Error`."
         [r#"{{ (fromToml "[a]\nb = 1").a.b }}"# => "1"];
 }
@@ -91,36 +91,46 @@ fn growth(cx: &Cx<'_>) -> impl FnMut(usize) -> Result<()> {
     }
 }
 
-fn yaml<'v>(cx: &Cx<'v>, args: &[Value<'v>], form: Form) -> Written<'v> {
+fn yaml<'v>(cx: &Cx<'v>, value: Value<'v>, form: Form) -> Written<'v> {
     let mut out = String::new();
-    libyaml::write(only(cx, args)?, &view(cx), form, &mut out, &mut growth(cx))?;
+    libyaml::write(value, &view(cx), form, &mut out, &mut growth(cx))?;
     Ok(cx.text(out.strip_suffix('\n').unwrap_or(&out))?)
 }
 
-fn json_text<'v>(cx: &Cx<'v>, args: &[Value<'v>], layout: Layout<'_>) -> Written<'v> {
+fn json_text<'v>(cx: &Cx<'v>, value: Value<'v>, layout: Layout<'_>) -> Written<'v> {
     let mut out = String::new();
-    json::write(only(cx, args)?, &view(cx), layout, &mut out, &mut growth(cx))?;
+    json::write(value, &view(cx), layout, &mut out, &mut growth(cx))?;
     Ok(cx.text(&out)?)
 }
 
-/// Returns a document, or an empty text if the value cannot be written.
-fn lenient<'v>(cx: &Cx<'v>, written: Written<'v>) -> Result<Value<'v>> {
-    written.or_else(|refused| match refused {
-        Refused::Value(_) => cx.borrowed(""),
-        Refused::Stopped(error) => Err(error),
-    })
+/// Returns a body that writes a document, or an empty text if the value cannot be written.
+fn lenient<'v, L: Copy>(
+    layout: L,
+    write: impl Fn(&Cx<'v>, Value<'v>, L) -> Written<'v>,
+) -> impl Fn(&Cx<'v>, Value<'v>) -> Result<Value<'v>> {
+    move |cx, value| {
+        write(cx, value, layout).or_else(|refused| match refused {
+            Refused::Value(_) => cx.borrowed(""),
+            Refused::Stopped(error) => Err(error),
+        })
+    }
 }
 
-fn strict(written: Written<'_>) -> Result<Value<'_>> {
-    written.map_err(|refused| match refused {
-        Refused::Value(why) => failed(why),
-        Refused::Stopped(error) => error,
-    })
+/// Returns a body that writes a document, or fails if the value cannot be written.
+fn strict<'v, L: Copy>(
+    layout: L,
+    write: impl Fn(&Cx<'v>, Value<'v>, L) -> Written<'v>,
+) -> impl Fn(&Cx<'v>, Value<'v>) -> Result<Value<'v>> {
+    move |cx, value| {
+        write(cx, value, layout).map_err(|refused| match refused {
+            Refused::Value(why) => failed(why),
+            Refused::Stopped(error) => error,
+        })
+    }
 }
 
 /// Reads the first document of YAML, or returns the message of the error.
-fn read<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<std::result::Result<Value<'v>, String>> {
-    let text = bytes(cx, only(cx, args)?)?;
+fn read<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<std::result::Result<Value<'v>, String>> {
     // Each byte can be a value of its own, copied by an alias at most ten times.
     cx.charge(text.len().saturating_mul(2 * size_of::<Value<'_>>()))?;
     let Ok(text) = std::str::from_utf8(text) else {
@@ -145,8 +155,8 @@ fn wrong_type(found: Value<'_>, wanted: &str) -> String {
     )
 }
 
-fn from_yaml<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let message = match read(cx, args)? {
+fn from_yaml<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
+    let message = match read(cx, text)? {
         Ok(map @ Value::Map(_)) => return cx.within_depth(map),
         Ok(Value::Null) => return cx.map(&[]),
         Ok(other) => wrong_type(other, "map[string]interface {}"),
@@ -155,8 +165,8 @@ fn from_yaml<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     cx.map(&[("Error", cx.text(&message)?)])
 }
 
-fn from_yaml_array<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let message = match read(cx, args)? {
+fn from_yaml_array<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
+    let message = match read(cx, text)? {
         Ok(list @ Value::List(_)) => return cx.within_depth(list),
         Ok(Value::Null) => return cx.list(&[]),
         Ok(other) => wrong_type(other, "[]interface {}"),
@@ -166,8 +176,7 @@ fn from_yaml_array<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 }
 
 /// Reads JSON, or returns the message of the error.
-fn read_json<'v>(cx: &Cx<'v>, args: &[Value<'v>], wanted: Wanted) -> Result<std::result::Result<Value<'v>, String>> {
-    let text = bytes(cx, only(cx, args)?)?;
+fn read_json<'v>(cx: &Cx<'v>, text: &'v [u8], wanted: Wanted) -> Result<std::result::Result<Value<'v>, String>> {
     // Each byte can be a value of its own.
     cx.charge(text.len().saturating_mul(2 * size_of::<Value<'_>>()))?;
     cx.spend(text.len() as u64 / 16)?;
@@ -175,24 +184,28 @@ fn read_json<'v>(cx: &Cx<'v>, args: &[Value<'v>], wanted: Wanted) -> Result<std:
     Ok(read.and_then(|value| wanted.check(value).map(|()| value)))
 }
 
-fn from_json<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    match read_json(cx, args, Wanted::Map)? {
+fn from_json<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
+    match read_json(cx, text, Wanted::Map)? {
         Ok(Value::Null) => cx.map(&[]),
         Ok(map) => Ok(map),
         Err(message) => cx.map(&[("Error", cx.text(&message)?)]),
     }
 }
 
-fn from_json_array<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    match read_json(cx, args, Wanted::List)? {
+fn from_any_json<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
+    read_json(cx, text, Wanted::Any)?.map_err(failed)
+}
+
+fn from_json_array<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
+    match read_json(cx, text, Wanted::List)? {
         Ok(Value::Null) => cx.list(&[]),
         Ok(list) => Ok(list),
         Err(message) => cx.list(&[cx.text(&message)?]),
     }
 }
 
-fn toml_text<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Written<'v> {
-    let (value, mut out) = (only(cx, args)?, String::new());
+fn toml_text<'v>(cx: &Cx<'v>, value: Value<'v>, (): ()) -> Written<'v> {
+    let mut out = String::new();
     if is_nil(value) {
         return Err(Refused::Stopped(failed("reflect: call of reflect.Value.Type on zero Value")));
     }
@@ -200,15 +213,14 @@ fn toml_text<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Written<'v> {
     Ok(cx.text(&out)?)
 }
 
-fn to_toml<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    toml_text(cx, args).or_else(|refused| match refused {
+fn to_toml<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    toml_text(cx, value, ()).or_else(|refused| match refused {
         Refused::Value(why) => cx.text(&why),
         Refused::Stopped(error) => Err(error),
     })
 }
 
-fn from_toml<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let text = bytes(cx, only(cx, args)?)?;
+fn from_toml<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
     cx.charge(text.len().saturating_mul(2 * size_of::<Value<'_>>()))?;
     cx.spend(text.len() as u64 / 16)?;
     let read = match std::str::from_utf8(text) {

@@ -5,32 +5,31 @@ use crate::error::failed;
 use crate::print::print;
 use crate::values::{BYTES, items, map_of, sized, string, text_bytes, type_name};
 use dropforge_base::diagnostics::{Diagnostic, Result, counted};
-use dropforge_machine::assigned;
-use dropforge_machine::function::Cx;
+use dropforge_machine::function::{Cx, Rest};
+use dropforge_machine::functions;
 use dropforge_value::{Extended, Sized, Value, Width};
 
-assigned! {
+functions! {
     /// Elements of values.
     pub(super) static ELEMENTS:
-    "len" (Raw) = len, looks Keys, "The number of items of a list or map, or of bytes of a string."
+    "len" [Raw] = len, looks Keys, "The number of items of a list or map, or of bytes of a string."
         [r#"{{ len "abc" }}"# => "3", "{{ len 1 }}" => "E0404"];
-    "index" (Raw, ... Raw) = index, looks Kinds, "The element at an index of a list, or under a key of a map; again for each further argument."
+    "index" [Raw, ... Raw] = index, looks Kinds, "The element at an index of a list, or under a key of a map; again for each further argument."
         [r#"{{ index "abc" 1 }}"# => "98", "{{ index nil 1 }}" => "E0404"];
-    "slice" (Raw, ... Raw) = slice, "The part of a string or list from one index to another."
+    "slice" [Raw, ... Raw] = slice, "The part of a string or list from one index to another."
         [r#"{{ slice "abcd" 1 3 }}"# => "bc", r#"{{ slice "abc" 2 5 }}"# => "E0404"];
-    "call" (Raw, ... Raw) = call, "Calls a function that is a value. No input holds one." ["{{ call nil }}" => "E0404"];
+    "call" [Raw, ... Raw] = call, "Calls a function that is a value. No input holds one." ["{{ call nil }}" => "E0404"];
 }
 
-fn len<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = args else { return Err(cx.arity()) };
-    let length = match *value {
+fn len<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<i64> {
+    let length = match value {
         Value::Undefined => return Err(failed("error calling len: reflect: call of reflect.Value.Type on zero Value")),
         Value::Null => return Err(failed("error calling len: len of nil pointer")),
         value => length(cx, value),
     };
     match length {
-        Some(length) => Ok(Value::uint(length as u64)),
-        None => Err(failed(format!("error calling len: len of type {}", type_name(*value)))),
+        Some(length) => Ok(length as i64),
+        None => Err(failed(format!("error calling len: len of type {}", type_name(value)))),
     }
 }
 
@@ -51,12 +50,11 @@ fn bytes_of<'v>(value: Value<'v>) -> Option<&'v [u8]> {
     }
 }
 
-fn index<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, indexes @ ..] = args else { return Err(cx.arity()) };
+fn index<'v>(cx: &Cx<'v>, value: Value<'v>, Rest(indexes): Rest<'_, 'v>) -> Result<Value<'v>> {
     if matches!(value, Value::Undefined | Value::Null) {
         return Err(failed("error calling index: index of untyped nil"));
     }
-    let (mut value, mut before) = (*value, None);
+    let (mut value, mut before) = (value, None);
     for index in indexes {
         let next = element(cx, value, *index).map_err(|error| found_in(cx, error, value, before))?;
         (value, before) = (next, Some((value, *index)));
@@ -133,22 +131,21 @@ fn position(index: Value<'_>, end: usize, function: &str) -> Result<usize> {
     at.ok_or_else(|| failed(format!("error calling {function}: index out of range: {number}")))
 }
 
-pub(super) fn slice<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, indexes @ ..] = args else { return Err(cx.arity()) };
+pub(super) fn slice<'v>(cx: &Cx<'v>, value: Value<'v>, Rest(indexes): Rest<'_, 'v>) -> Result<Value<'v>> {
     if matches!(value, Value::Undefined | Value::Null) {
         return Err(failed("error calling slice: slice of untyped nil"));
     }
     if indexes.len() > 3 {
         return Err(failed(format!("error calling slice: too many slice indexes: {}", indexes.len())));
     }
-    let text = text_bytes(*value);
+    let text = text_bytes(value);
     if text.is_some() && indexes.len() == 3 {
         return Err(failed("error calling slice: cannot 3-index slice a string"));
     }
-    let bytes = bytes_of(*value);
-    let length = text.or(bytes).map(<[u8]>::len).or_else(|| items(*value).map(<[_]>::len));
+    let bytes = bytes_of(value);
+    let length = text.or(bytes).map(<[u8]>::len).or_else(|| items(value).map(<[_]>::len));
     let Some(length) = length else {
-        return Err(failed(format!("error calling slice: can't slice item of type {}", type_name(*value))));
+        return Err(failed(format!("error calling slice: can't slice item of type {}", type_name(value))));
     };
     let capacity = if matches!(value, Value::List(_)) { capacity(length) } else { length };
     let (start, end) = bounds(indexes, length, capacity)?;
@@ -158,7 +155,7 @@ pub(super) fn slice<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     if let Some(bytes) = bytes {
         return crate::values::byte_list(cx, bytes.get(start..end).unwrap_or(&[]));
     }
-    let items = items(*value).unwrap_or(&[]);
+    let items = items(value).unwrap_or(&[]);
     let part = match items.get(start..end) {
         Some(part) => cx.list(part)?,
         // The elements after the last one are nil.
@@ -194,13 +191,12 @@ fn bounds(indexes: &[Value<'_>], length: usize, capacity: usize) -> Result<(usiz
     }
 }
 
-fn call<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [function, ..] = args else { return Err(cx.arity()) };
+fn call<'v>(cx: &Cx<'v>, function: Value<'v>, _: Rest<'_, 'v>) -> Result<Value<'v>> {
     if matches!(function, Value::Undefined | Value::Null) {
         return Err(failed("error calling call: call of nil"));
     }
     let mut text = Vec::new();
-    print(cx, *function, &mut text)?;
-    let (text, of) = (String::from_utf8_lossy(&text), type_name(*function));
+    print(cx, function, &mut text)?;
+    let (text, of) = (String::from_utf8_lossy(&text), type_name(function));
     Err(failed(format!("error calling call: non-function {text} of type {of}")))
 }

@@ -1,24 +1,23 @@
 //! Encodings: base64 and base32, and the escapes `html`, `js`, `urlquery`.
 
-use super::arguments::only_bytes;
 use crate::print::{NO_VALUE, print};
 use crate::values::{string, text_bytes};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::characters::is_printable;
 use dropforge_base::stdlib::encodings::{base32, base32_len, octets_of_base32};
 use dropforge_base::stdlib::encodings::{base64, base64_len, octets_of_padded_base64};
-use dropforge_machine::assigned;
-use dropforge_machine::function::Cx;
+use dropforge_machine::function::{Cx, Rest};
+use dropforge_machine::functions;
 use dropforge_value::Value;
 
-assigned! {
+functions! {
     /// Functions of base64 and base32.
     pub(super) static ENCODINGS:
-    "b64enc" (Str) = b64enc, "Encodes a text in base64." [r#"{{ b64enc "coffee" }}"# => "Y29mZmVl"];
-    "b64dec" (Str) = b64dec, "Decodes base64. The result for invalid base64 is the message of the error."
+    "b64enc" [Str] = b64enc, "Encodes a text in base64." [r#"{{ b64enc "coffee" }}"# => "Y29mZmVl"];
+    "b64dec" [Str] = b64dec, "Decodes base64. The result for invalid base64 is the message of the error."
         [r#"{{ b64dec "aGVsbG8=" }}"# => "hello", r#"{{ b64dec "aGVsbG8" }}"# => "illegal base64 data at input byte 4"];
-    "b32enc" (Str) = b32enc, "Encodes a text in base32." [r#"{{ b32enc "hello" }}"# => "NBSWY3DP"];
-    "b32dec" (Str) = b32dec, "Decodes base32. The result for invalid base32 is the message of the error."
+    "b32enc" [Str] = b32enc, "Encodes a text in base32." [r#"{{ b32enc "hello" }}"# => "NBSWY3DP"];
+    "b32dec" [Str] = b32dec, "Decodes base32. The result for invalid base32 is the message of the error."
         [r#"{{ b32dec "NBSWY3DP" }}"# => "hello"];
 }
 
@@ -27,14 +26,12 @@ pub(super) fn illegal_base64(at: usize) -> String {
     format!("illegal base64 data at input byte {at}")
 }
 
-fn b64enc<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let bytes = only_bytes(cx, args)?;
+fn b64enc<'v>(cx: &Cx<'v>, bytes: &'v [u8]) -> Result<String> {
     cx.charge(base64_len(bytes.len()))?;
-    cx.text(&base64(bytes))
+    Ok(base64(bytes))
 }
 
-fn b64dec<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let text = only_bytes(cx, args)?;
+fn b64dec<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
     cx.charge(text.len())?;
     match octets_of_padded_base64(text) {
         Ok(octets) => string(cx, &octets),
@@ -42,14 +39,12 @@ fn b64dec<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     }
 }
 
-fn b32enc<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let bytes = only_bytes(cx, args)?;
+fn b32enc<'v>(cx: &Cx<'v>, bytes: &'v [u8]) -> Result<String> {
     cx.charge(base32_len(bytes.len()))?;
-    cx.text(&base32(bytes))
+    Ok(base32(bytes))
 }
 
-fn b32dec<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let text = only_bytes(cx, args)?;
+fn b32dec<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
     cx.charge(text.len().saturating_mul(2))?;
     match octets_of_base32(text) {
         Ok(octets) => string(cx, &octets),
@@ -57,12 +52,12 @@ fn b32dec<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     }
 }
 
-assigned! {
+functions! {
     /// Escapes.
     pub(super) static ESCAPES:
-    "html" (... Any) = html, "Escapes text for HTML." [r#"{{ html "<a>" }}"# => "&lt;a&gt;"];
-    "js" (... Any) = js, "Escapes text for JavaScript." [r#"{{ js "it's" }}"# => r"it\'s"];
-    "urlquery" (... Any) = urlquery, "Escapes text for the query of a URL." [r#"{{ urlquery "a b&c" }}"# => "a+b%26c"];
+    "html" [... Any] = html, "Escapes text for HTML." [r#"{{ html "<a>" }}"# => "&lt;a&gt;"];
+    "js" [... Any] = js, "Escapes text for JavaScript." [r#"{{ js "it's" }}"# => r"it\'s"];
+    "urlquery" [... Any] = urlquery, "Escapes text for the query of a URL." [r#"{{ urlquery "a b&c" }}"# => "a+b%26c"];
 }
 
 /// Returns the text of the arguments: a string as it is, others as `print` shows them.
@@ -101,7 +96,7 @@ fn escaped<'v>(cx: &Cx<'v>, text: &[u8], escape: impl Fn(u8) -> Option<&'static 
     string(cx, &out)
 }
 
-fn html<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn html<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
     escaped(cx, &text(cx, args)?, |byte| {
         Some(match byte {
             b'<' => "&lt;",
@@ -115,7 +110,7 @@ fn html<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     })
 }
 
-fn js<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn js<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
     let text = text(cx, args)?;
     let mut out = Vec::with_capacity(text.len());
     for chunk in text.utf8_chunks() {
@@ -143,7 +138,7 @@ fn js_character(c: char, out: &mut Vec<u8>) {
     out.extend_from_slice(escaped.as_bytes());
 }
 
-fn urlquery<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn urlquery<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     let text = text(cx, args)?;
     cx.charge(text.len().saturating_mul(3))?;

@@ -7,23 +7,23 @@ pub(super) use numbers::Spec;
 use crate::print::print as print_value;
 use crate::values::{GoKind, complex_parts, items, kind, map_of, string, text_bytes, type_name};
 use dropforge_base::diagnostics::Result;
-use dropforge_machine::assigned;
-use dropforge_machine::function::Cx;
+use dropforge_machine::function::{Cx, Rest};
+use dropforge_machine::functions;
 use dropforge_value::{Extended, Value};
 use numbers::{bool_text, float_text, integer_text, pad, text_verb};
 
-assigned! {
+functions! {
     /// Formatting.
     pub(super) static FORMAT:
-    "print" (... Any) = print, "The texts of values, with a space between two that are not strings."
+    "print" [... Any] = print, "The texts of values, with a space between two that are not strings."
         [r#"{{ print 1 2 "a" 3 }}"# => "1 2a3"];
-    "println" (... Any) = println, "The texts of values with spaces between them, and a line end."
+    "println" [... Any] = println, "The texts of values with spaces between them, and a line end."
         [r#"{{ println "a" 1 }}"# => "a 1\n"];
-    "printf" (Str, ... Any) = printf, "Values formatted by the verbs of a text."
+    "printf" [Str, ... Any] = printf, "Values formatted by the verbs of a text."
         [r#"{{ printf "%s-%03d" "a" 7 }}"# => "a-007", r#"{{ printf "%d" "a" }}"# => "%!d(string=a)"];
 }
 
-fn print<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn print<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
     if let [Value::Str(_)] = args {
         return Ok(args.first().copied().unwrap_or_default());
     }
@@ -39,7 +39,7 @@ fn print<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     string(cx, &out)
 }
 
-fn println<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn println<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
     let mut out = Vec::new();
     for (at, value) in args.iter().enumerate() {
         if at > 0 {
@@ -51,9 +51,7 @@ fn println<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     string(cx, &out)
 }
 
-fn printf<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [format, args @ ..] = args else { return Err(cx.arity()) };
-    let format = text_bytes(*format).ok_or_else(|| cx.arity())?;
+fn printf<'v>(cx: &Cx<'v>, format: &'v [u8], Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
     string(cx, &formatted(cx, format, args)?)
 }
 

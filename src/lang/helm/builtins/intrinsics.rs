@@ -1,6 +1,7 @@
 //! Operations that only lowering calls, and `include` and `tpl`, whose calls it turns into instructions.
 
-use super::arguments::only;
+use std::convert::identity;
+
 use super::dicts;
 use super::elements::slice;
 use crate::error::{error, failed};
@@ -9,27 +10,27 @@ use crate::semantics::{wrong_type, zero};
 use crate::values::{COMPLEX, int64, map_of, nil_list, sized, string, type_name};
 use crate::{compile, objects};
 use dropforge_base::diagnostics::{Code, Result};
-use dropforge_machine::assigned;
-use dropforge_machine::function::{Builtin, Cx, Target};
+use dropforge_machine::function::{Builtin, Cx, Rest, Target, Written};
+use dropforge_machine::functions;
 use dropforge_value::{Extended, Sized, Value, Width};
 
-assigned! {
+functions! {
     /// Operations that only lowering calls.
     pub(super) static INTRINSICS:
-    intrinsic "bytes" (Str) = bytes, "A string of the bytes that the characters of another one stand for." [];
-    intrinsic "int64" (Int) = to_int64, "An integer as an `int64`." [];
-    intrinsic "uint32" (Int) = to_uint32, "An integer as a `uint32`." [];
-    intrinsic "complex" (Float, Float) = complex, "A complex number." [];
-    intrinsic "receiver" (Any, Str, Bool) = receiver, looks Kinds, "A value that has a method of this name." [];
-    intrinsic "method" (Any, ... Any) = method, "The result of a method of a value. Its name is the last argument." [];
-    intrinsic "call" (Str, Any, ... Any) = call, "The error of a call of a value, with the text of that value." [];
-    intrinsic "checked" (Any, Str) = checked, looks Kinds, "An argument for a parameter of the type of this name." [];
-    intrinsic "nil list" () = |cx, _| nil_list(cx), "The nil of lists." [];
-    intrinsic "slice" (Raw, ... Raw) = slice, "Go's own function of this name, where Helm's replaces it." [];
-    intrinsic "put" (Map, Str, Any) = dicts::set, mutates Map, looks Kinds, "A map with a value under a key." [];
-    intrinsic "text" (Str) = only, "A text, and nothing else." [];
-    intrinsic "length" () => |_, _, out| Ok(Some(Value::Int(out.len() as i64))), reads Output, "The number of bytes of output." [];
-    intrinsic "cleaned" (Any) = cleaned, "A text without the text of missing values." [];
+    intrinsic "bytes" [Str] = bytes, "A string of the bytes that the characters of another one stand for." [];
+    intrinsic "int64" [Int] = int64, "An integer as an `int64`." [];
+    intrinsic "uint32" [Int] = to_uint32, "An integer as a `uint32`." [];
+    intrinsic "complex" [Float, Float] = complex, "A complex number." [];
+    intrinsic "receiver" [Any, Str, Bool] = receiver, looks Kinds, "A value that has a method of this name." [];
+    intrinsic "method" [Any, ... Any] = method, "The result of a method of a value. Its name is the last argument." [];
+    intrinsic "call" [Str, Any, ... Any] = call, "The error of a call of a value, with the text of that value." [];
+    intrinsic "checked" [Any, Str] = checked, looks Kinds, "An argument for a parameter of the type of this name." [];
+    intrinsic "nil list" [] = nil_list, "The nil of lists." [];
+    intrinsic "slice" [Raw, ... Raw] = slice, "Go's own function of this name, where Helm's replaces it." [];
+    intrinsic "put" [Map, Str, Any] = dicts::set, mutates Map, looks Kinds, "A map with a value under a key." [];
+    intrinsic "text" [Str] = identity::<Value<'_>>, "A text, and nothing else." [];
+    intrinsic "length" [] => length, reads Output, "The number of bytes of output." [];
+    intrinsic "cleaned" [Any] = cleaned, "A text without the text of missing values." [];
 }
 
 /// The types of parameters that are checked before the call.
@@ -47,64 +48,53 @@ const TARGETS: [Target; 11] = [
     Target::Duration,
 ];
 
-fn bytes<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [Value::Str(text)] = args else { return Err(cx.arity()) };
-    cx.charge(text.as_str().len())?;
-    let bytes: Vec<u8> = text.as_str().chars().filter_map(|c| u8::try_from(c).ok()).collect();
+fn bytes<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Value<'v>> {
+    cx.charge(text.len())?;
+    let bytes: Vec<u8> = text.chars().filter_map(|c| u8::try_from(c).ok()).collect();
     string(cx, &bytes)
 }
 
-fn to_int64<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [Value::Int(n)] = args else { return Err(cx.arity()) };
-    int64(cx, *n)
-}
-
-fn to_uint32<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [Value::Int(n)] = args else { return Err(cx.arity()) };
+fn to_uint32<'v>(cx: &Cx<'v>, n: i64) -> Result<Value<'v>> {
     sized(cx, Sized::Unsigned(Width::W32, n.cast_unsigned()))
 }
 
-fn checked<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, Value::Str(name)] = args else { return Err(cx.arity()) };
-    match TARGETS.iter().find(|target| target.name() == name.as_str()) {
-        Some(target) if !target.admits(value) => zero(cx, *target, *value)?.ok_or_else(|| wrong_type(*target, *value)),
-        _ => Ok(*value),
+fn checked<'v>(cx: &Cx<'v>, value: Value<'v>, name: &'v str) -> Result<Value<'v>> {
+    match TARGETS.iter().find(|target| target.name() == name) {
+        Some(target) if !target.admits(&value) => zero(cx, *target, value)?.ok_or_else(|| wrong_type(*target, value)),
+        _ => Ok(value),
     }
 }
 
-fn complex<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let parts = cx.list(args)?;
+fn complex<'v>(cx: &Cx<'v>, re: Value<'v>, im: Value<'v>) -> Result<Value<'v>> {
+    let parts = cx.list(&[re, im])?;
     cx.extended(Extended::Typed(COMPLEX, parts))
 }
 
-fn receiver<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, Value::Str(name), Value::Bool(is_item)] = args else { return Err(cx.arity()) };
-    let name = name.as_str();
+fn receiver<'v>(cx: &Cx<'v>, value: Value<'v>, name: &'v str, is_item: bool) -> Result<Value<'v>> {
     let wrong = |message: String| Err(error(Code::UndefinedVariable, message));
     match value {
         Value::Undefined => Ok(Value::Undefined),
         Value::Null => wrong(format!("nil pointer evaluating interface {{}}.{name}")),
-        value if objects::has_method(*value, name) => Ok(*value),
-        value if map_of(cx, *value).is_some() => wrong(format!("{name} is not a method but has arguments")),
+        value if objects::has_method(value, name) => Ok(value),
+        value if map_of(cx, value).is_some() => wrong(format!("{name} is not a method but has arguments")),
         value => {
-            let of = if *is_item { "interface {}".into() } else { type_name(*value) };
+            let of = if is_item { "interface {}".into() } else { type_name(value) };
             wrong(format!("can't evaluate field {name} in type {of}"))
         }
     }
 }
 
-fn method<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, args @ .., Value::Str(name)] = args else { return Err(cx.arity()) };
-    match value {
-        Value::Undefined => Ok(Value::Undefined),
-        value => objects::call(cx, *value, name.as_str(), args),
+fn method<'v>(cx: &Cx<'v>, value: Value<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
+    match (value, args) {
+        (Value::Undefined, _) => Ok(value),
+        (_, [args @ .., Value::Str(name)]) => objects::call(cx, value, name.as_str(), args),
+        _ => Err(cx.arity()),
     }
 }
 
-fn call<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [Value::Str(text), value, ..] = args else { return Err(cx.arity()) };
-    let of = type_name(*value);
-    Err(failed(match (value, text.as_str()) {
+fn call<'v>(text: &'v str, value: Value<'v>, _: Rest<'_, 'v>) -> Result<Value<'v>> {
+    let of = type_name(value);
+    Err(failed(match (value, text) {
         (Value::Undefined | Value::Null, _) => "error calling call: call of nil".to_owned(),
         // A piped value has no text of its own.
         (_, "") => format!("error calling call: non-function <{of} Value> of type {of}"),
@@ -112,14 +102,17 @@ fn call<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     }))
 }
 
-fn cleaned<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = args else { return Err(cx.arity()) };
+fn length<'v>(out: &mut String) -> Written<'v> {
+    Ok(Some(Value::Int(out.len() as i64)))
+}
+
+fn cleaned<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
     match value {
         Value::Str(text) if memchr::memmem::find(text.as_str().as_bytes(), NO_VALUE.as_bytes()).is_some() => {
             cx.charge(text.as_str().len())?;
             cx.text(&text.as_str().replace(NO_VALUE, ""))
         }
-        _ => Ok(*value),
+        _ => Ok(value),
     }
 }
 
@@ -129,12 +122,12 @@ pub(crate) const MAKER: &str = "tpl";
 /// The same, where a missing key is an error.
 pub(crate) const STRICT_MAKER: &str = "tpl_strict";
 
-assigned! {
+functions! {
     /// Templates as text.
     pub(super) static TEMPLATES:
-    "include" (Str, Any) = instruction, "The text of a template with this data."
+    "include" [Str, Any] = instruction, "The text of a template with this data."
         [r#"{{ define "a" }}<{{ . }}>{{ end }}{{ include "a" 1 }}"# => "<1>"];
-    "tpl" (Str, Any) = instruction, "The text of a template that is itself a text."
+    "tpl" [Str, Any] = instruction, "The text of a template that is itself a text."
         [r#"{{ tpl "<{{ . }}>" 1 }}"# => "<1>"];
 }
 
@@ -148,6 +141,6 @@ pub(super) static MAKERS: &[Builtin] = &[
     ),
 ];
 
-fn instruction<'v>(_: &Cx<'v>, _: &[Value<'v>]) -> Result<Value<'v>> {
+fn instruction<'v>(_: Rest<'_, 'v>) -> Result<Value<'v>> {
     Err(failed("this function runs templates, so it can only be called by a template"))
 }

@@ -2,62 +2,62 @@
 
 use std::borrow::Cow;
 
-use super::arguments::{elements, int, is_nil, kind_name, nil_pointer, only, string_of};
+use super::arguments::{elements, is_nil, kind_name, nil_pointer, string_of};
 use super::math::to_int64;
 use crate::error::failed;
 use crate::values::{CHUNKS, deep_equal, integers, nil_list, truth};
 use dropforge_base::diagnostics::Result;
-use dropforge_machine::assigned;
-use dropforge_machine::function::{Cx, Written};
+use dropforge_machine::function::{Cx, Rest, Written};
+use dropforge_machine::functions;
 use dropforge_value::{Extended, Value};
 
-assigned! {
+functions! {
     /// Lists.
     pub(super) static LISTS:
-    "list" (... Any) = list, looks Kinds, "Returns a list of the arguments." [r#"{{ list 1 "a" nil }}"# => "[1 a <nil>]"];
-    "tuple" (... Any) = list, looks Kinds, "Returns a list of the arguments, like `list`." [r#"{{ tuple 1 2 }}"# => "[1 2]"];
-    "first" (Any) = first, looks Kinds, "Returns the first element of a list, or nil." [r#"{{ list 1 2 | first }}"# => "1"];
-    "mustFirst" (Any) = first, looks Kinds, "Returns the first element of a list, or nil." [r#"{{ list 1 2 | mustFirst }}"# => "1"];
-    "last" (Any) = last, looks Kinds, "Returns the last element of a list, or nil." [r#"{{ list 1 2 | last }}"# => "2"];
-    "mustLast" (Any) = last, looks Kinds, "Returns the last element of a list, or nil." [r#"{{ list 1 2 | mustLast }}"# => "2"];
-    "rest" (Any) = rest, looks Kinds, "Returns a list without its first element." [r#"{{ list 1 2 3 | rest }}"# => "[2 3]"];
-    "mustRest" (Any) = rest, looks Kinds, "Returns a list without its first element." [r#"{{ list 1 2 3 | mustRest }}"# => "[2 3]"];
-    "initial" (Any) = initial, looks Kinds, "Returns a list without its last element." [r#"{{ list 1 2 3 | initial }}"# => "[1 2]"];
-    "mustInitial" (Any) = initial, looks Kinds, "Returns a list without its last element."
+    "list" [... Any] = list, looks Kinds, "Returns a list of the arguments." [r#"{{ list 1 "a" nil }}"# => "[1 a <nil>]"];
+    "tuple" [... Any] = list, looks Kinds, "Returns a list of the arguments, like `list`." [r#"{{ tuple 1 2 }}"# => "[1 2]"];
+    "first" [Any] = first, looks Kinds, "Returns the first element of a list, or nil." [r#"{{ list 1 2 | first }}"# => "1"];
+    "mustFirst" [Any] = first, looks Kinds, "Returns the first element of a list, or nil." [r#"{{ list 1 2 | mustFirst }}"# => "1"];
+    "last" [Any] = last, looks Kinds, "Returns the last element of a list, or nil." [r#"{{ list 1 2 | last }}"# => "2"];
+    "mustLast" [Any] = last, looks Kinds, "Returns the last element of a list, or nil." [r#"{{ list 1 2 | mustLast }}"# => "2"];
+    "rest" [Any] = rest, looks Kinds, "Returns a list without its first element." [r#"{{ list 1 2 3 | rest }}"# => "[2 3]"];
+    "mustRest" [Any] = rest, looks Kinds, "Returns a list without its first element." [r#"{{ list 1 2 3 | mustRest }}"# => "[2 3]"];
+    "initial" [Any] = initial, looks Kinds, "Returns a list without its last element." [r#"{{ list 1 2 3 | initial }}"# => "[1 2]"];
+    "mustInitial" [Any] = initial, looks Kinds, "Returns a list without its last element."
         [r#"{{ list 1 2 3 | mustInitial }}"# => "[1 2]"];
-    "append" (Any, Any) = append, looks Kinds, "Returns a list with one more element at its end."
+    "append" [Any, Any] = append, looks Kinds, "Returns a list with one more element at its end."
         [r#"{{ append (list 1) 2 }}"# => "[1 2]", r#"{{ append "a" 2 }}"# => "E0404"];
-    "mustAppend" (Any, Any) = append, looks Kinds, "Returns a list with one more element at its end."
+    "mustAppend" [Any, Any] = append, looks Kinds, "Returns a list with one more element at its end."
         [r#"{{ mustAppend (list 1) 2 }}"# => "[1 2]"];
-    "push" (Any, Any) = append, looks Kinds, "Returns a list with one more element at its end, like `append`."
+    "push" [Any, Any] = append, looks Kinds, "Returns a list with one more element at its end, like `append`."
         [r#"{{ push (list 1) 2 }}"# => "[1 2]"];
-    "mustPush" (Any, Any) = append, looks Kinds, "Returns a list with one more element at its end, like `append`."
+    "mustPush" [Any, Any] = append, looks Kinds, "Returns a list with one more element at its end, like `append`."
         [r#"{{ mustPush (list 1) 2 }}"# => "[1 2]"];
-    "prepend" (Any, Any) = prepend, looks Kinds, "Returns a list with one more element at its beginning."
+    "prepend" [Any, Any] = prepend, looks Kinds, "Returns a list with one more element at its beginning."
         [r#"{{ prepend (list 1) 0 }}"# => "[0 1]"];
-    "mustPrepend" (Any, Any) = prepend, looks Kinds, "Returns a list with one more element at its beginning."
+    "mustPrepend" [Any, Any] = prepend, looks Kinds, "Returns a list with one more element at its beginning."
         [r#"{{ mustPrepend (list 1) 0 }}"# => "[0 1]"];
-    "concat" (... Any) = concat, looks Kinds, "Joins lists." [r#"{{ concat (list 1) (list 2 3) }}"# => "[1 2 3]"];
-    "reverse" (Any) = reverse, "Returns a list in reverse order." [r#"{{ list 1 2 | reverse }}"# => "[2 1]"];
-    "mustReverse" (Any) = reverse, "Returns a list in reverse order." [r#"{{ list 1 2 | mustReverse }}"# => "[2 1]"];
-    "chunk" (Int, Any) = chunk, "Splits a list into lists of a length." [r#"{{ list 1 2 3 | chunk 2 }}"# => "[[1 2] [3]]"];
-    "mustChunk" (Int, Any) = chunk, "Splits a list into lists of a length."
+    "concat" [... Any] = concat, looks Kinds, "Joins lists." [r#"{{ concat (list 1) (list 2 3) }}"# => "[1 2 3]"];
+    "reverse" [Any] = reverse, "Returns a list in reverse order." [r#"{{ list 1 2 | reverse }}"# => "[2 1]"];
+    "mustReverse" [Any] = reverse, "Returns a list in reverse order." [r#"{{ list 1 2 | mustReverse }}"# => "[2 1]"];
+    "chunk" [Int, Any] = chunk, "Splits a list into lists of a length." [r#"{{ list 1 2 3 | chunk 2 }}"# => "[[1 2] [3]]"];
+    "mustChunk" [Int, Any] = chunk, "Splits a list into lists of a length."
         [r#"{{ list 1 2 3 | mustChunk 2 }}"# => "[[1 2] [3]]"];
-    "slice" (Any, ... Any) = slice, "Returns the elements of a list between two positions."
+    "slice" [Any, ... Any] = slice, "Returns the elements of a list between two positions."
         [r#"{{ slice (list 1 2 3) 1 3 }}"# => "[2 3]", r#"{{ slice (list 1) 2 }}"# => "E0404"];
-    "mustSlice" (Any, ... Any) = slice, "Returns the elements of a list between two positions."
+    "mustSlice" [Any, ... Any] = slice, "Returns the elements of a list between two positions."
         [r#"{{ mustSlice (list 1 2 3) 1 }}"# => "[2 3]"];
-    "compact" (Any) = compact, "Returns a list without empty elements." [r#"{{ list 1 0 "" "a" | compact }}"# => "[1 a]"];
-    "mustCompact" (Any) = compact, "Returns a list without empty elements."
+    "compact" [Any] = compact, "Returns a list without empty elements." [r#"{{ list 1 0 "" "a" | compact }}"# => "[1 a]"];
+    "mustCompact" [Any] = compact, "Returns a list without empty elements."
         [r#"{{ list 1 0 "" "a" | mustCompact }}"# => "[1 a]"];
-    "uniq" (Any) = unique, "Returns the distinct elements of a list." [r#"{{ list 1 "a" 1 | uniq }}"# => "[1 a]"];
-    "mustUniq" (Any) = unique, "Returns the distinct elements of a list." [r#"{{ list 1 "a" 1 | mustUniq }}"# => "[1 a]"];
-    "without" (Any, ... Any) = without, "Returns a list without some elements."
+    "uniq" [Any] = unique, "Returns the distinct elements of a list." [r#"{{ list 1 "a" 1 | uniq }}"# => "[1 a]"];
+    "mustUniq" [Any] = unique, "Returns the distinct elements of a list." [r#"{{ list 1 "a" 1 | mustUniq }}"# => "[1 a]"];
+    "without" [Any, ... Any] = without, "Returns a list without some elements."
         [r#"{{ without (list 1 2 3) 1 3 }}"# => "[2]"];
-    "mustWithout" (Any, ... Any) = without, "Returns a list without some elements."
+    "mustWithout" [Any, ... Any] = without, "Returns a list without some elements."
         [r#"{{ mustWithout (list 1 2 3) 1 3 }}"# => "[2]"];
-    "has" (Any, Any) = has, "Returns `true` if a list contains a value." [r#"{{ list 1 2 | has 2 }}"# => "true"];
-    "mustHas" (Any, Any) = has, "Returns `true` if a list contains a value." [r#"{{ list 1 2 | mustHas 3 }}"# => "false"];
+    "has" [Any, Any] = has, "Returns `true` if a list contains a value." [r#"{{ list 1 2 | has 2 }}"# => "true"];
+    "mustHas" [Any, Any] = has, "Returns `true` if a list contains a value." [r#"{{ list 1 2 | mustHas 3 }}"# => "false"];
 }
 
 /// Elements of a list.
@@ -71,11 +71,6 @@ fn items_of<'v>(cx: &Cx<'v>, value: Value<'v>, message: &str, end: &str) -> Resu
     Ok(items)
 }
 
-/// Returns the elements of the only argument, a list.
-fn only_items<'v>(cx: &Cx<'v>, args: &[Value<'v>], message: &str) -> Result<Items<'v>> {
-    items_of(cx, only(cx, args)?, message, "")
-}
-
 /// Returns the texts of the elements of a list except nil, or the text of any other value.
 pub(super) fn texts<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Vec<Value<'v>>> {
     let Some(items) = elements(cx, value)? else {
@@ -85,43 +80,41 @@ pub(super) fn texts<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Vec<Value<'v>>>
     items.iter().filter(|item| !is_nil(**item)).map(|item| string_of(cx, *item)).collect()
 }
 
-fn list<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    cx.list(args)
+fn list<'v>(cx: &Cx<'v>, Rest(items): Rest<'_, 'v>) -> Result<Value<'v>> {
+    cx.list(items)
 }
 
-fn first<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let items = only_items(cx, args, "Cannot find first on type")?;
+fn first<'v>(cx: &Cx<'v>, list: Value<'v>) -> Result<Value<'v>> {
+    let items = items_of(cx, list, "Cannot find first on type", "")?;
     Ok(items.first().copied().unwrap_or(Value::Null))
 }
 
-fn last<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let items = only_items(cx, args, "Cannot find last on type")?;
+fn last<'v>(cx: &Cx<'v>, list: Value<'v>) -> Result<Value<'v>> {
+    let items = items_of(cx, list, "Cannot find last on type", "")?;
     Ok(items.last().copied().unwrap_or(Value::Null))
 }
 
-fn rest<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let items = only_items(cx, args, "Cannot find rest on type")?;
+fn rest<'v>(cx: &Cx<'v>, list: Value<'v>) -> Result<Value<'v>> {
+    let items = items_of(cx, list, "Cannot find rest on type", "")?;
     items.split_first().map_or_else(|| nil_list(cx), |(_, rest)| cx.list(rest))
 }
 
-fn initial<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let items = only_items(cx, args, "Cannot find initial on type")?;
+fn initial<'v>(cx: &Cx<'v>, list: Value<'v>) -> Result<Value<'v>> {
+    let items = items_of(cx, list, "Cannot find initial on type", "")?;
     items.split_last().map_or_else(|| nil_list(cx), |(_, rest)| cx.list(rest))
 }
 
-fn append<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list, value] = args else { return Err(cx.arity()) };
-    joined(cx, &[&items_of(cx, *list, "Cannot push on type", "")?, &[*value]])
+fn append<'v>(cx: &Cx<'v>, list: Value<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    joined(cx, &[&items_of(cx, list, "Cannot push on type", "")?, &[value]])
 }
 
-fn prepend<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list, value] = args else { return Err(cx.arity()) };
-    joined(cx, &[&[*value], &items_of(cx, *list, "Cannot prepend on type", "")?])
+fn prepend<'v>(cx: &Cx<'v>, list: Value<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    joined(cx, &[&[value], &items_of(cx, list, "Cannot prepend on type", "")?])
 }
 
-fn concat<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn concat<'v>(cx: &Cx<'v>, Rest(lists): Rest<'_, 'v>) -> Result<Value<'v>> {
     let items = |list: &Value<'v>| items_of(cx, *list, "Cannot concat type", " as list");
-    let lists = args.iter().map(items).collect::<Result<Vec<_>>>()?;
+    let lists = lists.iter().map(items).collect::<Result<Vec<_>>>()?;
     if lists.iter().all(|list| list.is_empty()) {
         return nil_list(cx);
     }
@@ -135,15 +128,13 @@ fn joined<'v>(cx: &Cx<'v>, lists: &[&[Value<'v>]]) -> Result<Value<'v>> {
     cx.list(&lists.concat())
 }
 
-fn reverse<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let items = only_items(cx, args, "Cannot find reverse on type")?;
+fn reverse<'v>(cx: &Cx<'v>, list: Value<'v>) -> Result<Value<'v>> {
+    let items = items_of(cx, list, "Cannot find reverse on type", "")?;
     cx.list_of(items.iter().rev().copied())
 }
 
-fn chunk<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [size, list] = args else { return Err(cx.arity()) };
-    let size = int(cx, *size)?;
-    let items = items_of(cx, *list, "Cannot chunk type", "")?;
+fn chunk<'v>(cx: &Cx<'v>, size: i64, list: Value<'v>) -> Result<Value<'v>> {
+    let items = items_of(cx, list, "Cannot chunk type", "")?;
     let lens = chunk_lens(items.len(), size).ok_or_else(|| failed("runtime error: makeslice: len out of range"))?;
     let mut left = &*items;
     let mut chunks = Vec::new();
@@ -175,9 +166,8 @@ fn chunk_lens(len: usize, size: i64) -> Option<impl Iterator<Item = usize>> {
     valid.then(|| (1..=count).map(move |at| if at == count { last } else { size }))
 }
 
-fn slice<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list, range @ ..] = args else { return Err(cx.arity()) };
-    let items = items_of(cx, *list, "list should be type of slice or array but", "")?;
+fn slice<'v>(cx: &Cx<'v>, list: Value<'v>, Rest(range): Rest<'_, 'v>) -> Result<Value<'v>> {
+    let items = items_of(cx, list, "list should be type of slice or array but", "")?;
     if items.is_empty() {
         return Ok(Value::Null);
     }
@@ -191,13 +181,13 @@ fn slice<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     }
 }
 
-fn compact<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let items = only_items(cx, args, "Cannot compact on type")?;
+fn compact<'v>(cx: &Cx<'v>, list: Value<'v>) -> Result<Value<'v>> {
+    let items = items_of(cx, list, "Cannot compact on type", "")?;
     kept(cx, &items, |item| Ok(truth(cx, item)))
 }
 
-fn unique<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let items = only_items(cx, args, "Cannot find uniq on type")?;
+fn unique<'v>(cx: &Cx<'v>, list: Value<'v>) -> Result<Value<'v>> {
+    let items = items_of(cx, list, "Cannot find uniq on type", "")?;
     cx.charge(items.len().saturating_mul(size_of::<Value<'_>>()))?;
     let mut distinct = Vec::new();
     for item in items.iter() {
@@ -208,9 +198,8 @@ fn unique<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     cx.list(&distinct)
 }
 
-fn without<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list, omitted @ ..] = args else { return Err(cx.arity()) };
-    let items = items_of(cx, *list, "Cannot find without on type", "")?;
+fn without<'v>(cx: &Cx<'v>, list: Value<'v>, Rest(omitted): Rest<'_, 'v>) -> Result<Value<'v>> {
+    let items = items_of(cx, list, "Cannot find without on type", "")?;
     kept(cx, &items, |item| contains(cx, omitted, item).map(|omitted| !omitted))
 }
 
@@ -226,13 +215,12 @@ fn kept<'v>(cx: &Cx<'v>, items: &[Value<'v>], keeps: impl Fn(Value<'v>) -> Resul
     cx.list(&kept)
 }
 
-fn has<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [wanted, list] = args else { return Err(cx.arity()) };
-    if is_nil(*list) {
-        return Ok(Value::Bool(false));
+fn has<'v>(cx: &Cx<'v>, wanted: Value<'v>, list: Value<'v>) -> Result<bool> {
+    if is_nil(list) {
+        return Ok(false);
     }
-    let items = items_of(cx, *list, "Cannot find has on type", "")?;
-    contains(cx, &items, *wanted).map(Value::Bool)
+    let items = items_of(cx, list, "Cannot find has on type", "")?;
+    contains(cx, &items, wanted)
 }
 
 /// Returns `true` if an element equals `wanted`, with its type.
@@ -245,14 +233,14 @@ fn contains<'v>(cx: &Cx<'v>, items: &[Value<'v>], wanted: Value<'v>) -> Result<b
     Ok(false)
 }
 
-assigned! {
+functions! {
     /// Sequences.
     pub(super) static SEQUENCES:
-    "until" (Int) = until, "Returns the integers from 0 up to but not including a number, or down to a negative one."
+    "until" [Int] = until, "Returns the integers from 0 up to but not including a number, or down to a negative one."
         [r#"{{ until 3 }} {{ until -2 }}"# => "[0 1 2] [0 -1]"];
-    "untilStep" (Int, Int, Int) = until_step, "Returns the integers from a number up to but not including another, with a step."
+    "untilStep" [Int, Int, Int] = until_step, "Returns the integers from a number up to but not including another, with a step."
         [r#"{{ untilStep 1 10 3 }}"# => "[1 4 7]"];
-    "seq" (... Int) => seq, "Returns integers with spaces between them: to a last one, from a first one, with a step between."
+    "seq" [... Int] => seq, "Returns integers with spaces between them: to a last one, from a first one, with a step between."
         [r#"{{ seq 3 }} | {{ seq 2 -1 }} | {{ seq 0 2 5 }}"# => "1 2 3 | 2 1 0 -1 | 0 2 4"];
 }
 
@@ -284,15 +272,13 @@ impl Steps {
     }
 }
 
-fn until<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let count = i128::from(int(cx, only(cx, args)?)?);
+fn until<'v>(cx: &Cx<'v>, count: i64) -> Result<Value<'v>> {
+    let count = i128::from(count);
     listed(cx, Steps::new(0, count, if count < 0 { -1 } else { 1 }))
 }
 
-fn until_step<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [start, end, step] = args else { return Err(cx.arity()) };
-    let int = |value: &Value<'v>| int(cx, *value).map(i128::from);
-    listed(cx, Steps::new(int(start)?, int(end)?, int(step)?))
+fn until_step<'v>(cx: &Cx<'v>, start: i64, end: i64, step: i64) -> Result<Value<'v>> {
+    listed(cx, Steps::new(start.into(), end.into(), step.into()))
 }
 
 fn listed<'v>(cx: &Cx<'v>, steps: Steps) -> Result<Value<'v>> {
@@ -301,8 +287,8 @@ fn listed<'v>(cx: &Cx<'v>, steps: Steps) -> Result<Value<'v>> {
     integers(cx, &steps.integers().map(Value::Int).collect::<Vec<_>>())
 }
 
-fn seq<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let numbers = args.iter().map(|value| int(cx, *value).map(i128::from)).collect::<Result<Vec<_>>>()?;
+fn seq<'v>(cx: &Cx<'v>, Rest(numbers): Rest<'_, 'v>, out: &mut String) -> Written<'v> {
+    let numbers: Vec<_> = numbers.iter().map(|number| i128::from(to_int64(*number))).collect();
     let Some(steps) = steps_of(&numbers) else { return Ok(None) };
     cx.spend(steps.count() as u64)?;
     for (at, number) in steps.integers().enumerate() {

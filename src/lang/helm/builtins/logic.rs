@@ -2,67 +2,63 @@
 
 use std::cmp::Ordering;
 
-use super::arguments::{is_nil, only, only_bytes};
+use super::arguments::is_nil;
 use super::format::{Spec, value_text};
 use crate::error::{error, refused};
 use crate::values::{complex_parts, kind, text_bytes, truth, type_name};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::stdlib::byte_texts::repaired;
-use dropforge_machine::assigned;
 use dropforge_machine::bytecode::BinaryOp;
-use dropforge_machine::function::Cx;
+use dropforge_machine::function::{Cx, Rest};
+use dropforge_machine::functions;
 use dropforge_value::{Extended, Value};
 
-assigned! {
+functions! {
     /// Comparisons and logic.
     pub(super) static COMPARE:
-    "eq" (Raw, ... Raw) = eq, "True if the first argument equals one of the others."
+    "eq" [Raw, ... Raw] = eq, "True if the first argument equals one of the others."
         ["{{ eq 1 2 1 }}" => "true", r#"{{ eq "a" 1 }}"# => "E0301"];
-    "ne" (Raw, Raw) = |cx, args| two(cx, BinaryOp::Ne, args),
-        "True if two values differ." [r#"{{ ne "a" "b" }}"# => "true"];
-    "lt" (Raw, Raw) = |cx, args| two(cx, BinaryOp::Lt, args),
-        "True if the first value is less than the second." ["{{ lt 1 2 }}" => "true", "{{ lt true false }}" => "E0301"];
-    "le" (Raw, Raw) = |cx, args| two(cx, BinaryOp::Le, args),
-        "True if the first value is less than the second, or equal to it." ["{{ le 2 2 }}" => "true"];
-    "gt" (Raw, Raw) = |cx, args| two(cx, BinaryOp::Gt, args),
-        "True if the first value is greater than the second." ["{{ gt 1 2 }}" => "false"];
-    "ge" (Raw, Raw) = |cx, args| two(cx, BinaryOp::Ge, args),
-        "True if the first value is greater than the second, or equal to it." ["{{ ge 2 2 }}" => "true"];
-    "not" (Raw) = not, "True if a value is false, zero, nil or empty." [r#"{{ not "" }}"# => "true"];
-    "and" (Raw, ... Raw) = |cx, args| decided(cx, args, false),
+    "ne" [Raw, Raw] = two(BinaryOp::Ne), "True if two values differ." [r#"{{ ne "a" "b" }}"# => "true"];
+    "lt" [Raw, Raw] = two(BinaryOp::Lt), "True if the first value is less than the second." ["{{ lt 1 2 }}" => "true", "{{ lt true false }}" => "E0301"];
+    "le" [Raw, Raw] = two(BinaryOp::Le), "True if the first value is less than the second, or equal to it." ["{{ le 2 2 }}" => "true"];
+    "gt" [Raw, Raw] = two(BinaryOp::Gt), "True if the first value is greater than the second." ["{{ gt 1 2 }}" => "false"];
+    "ge" [Raw, Raw] = two(BinaryOp::Ge), "True if the first value is greater than the second, or equal to it." ["{{ ge 2 2 }}" => "true"];
+    "not" [Raw] = not, "True if a value is false, zero, nil or empty." [r#"{{ not "" }}"# => "true"];
+    "and" [Raw, ... Raw] = decided(false),
         "The first argument that is false, zero, nil or empty, or else the last one."
         [r#"{{ and 1 "" 2 }}|{{ and 1 2 }}"# => "|2"];
-    "or" (Raw, ... Raw) = |cx, args| decided(cx, args, true),
+    "or" [Raw, ... Raw] = decided(true),
         "The first argument that is neither false nor zero, nil or empty, or else the last one."
         [r#"{{ or "" 1 2 }}|{{ or 0 "" }}"# => "1|"];
 }
 
-fn eq<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [first, others @ ..] = args else { return Err(cx.arity()) };
+fn eq<'v>(cx: &Cx<'v>, first: Value<'v>, Rest(others): Rest<'_, 'v>) -> Result<bool> {
     if others.is_empty() {
         return Err(error(Code::BadArgument, "error calling eq: missing argument for comparison"));
     }
     for other in others {
-        if equals(cx, "eq", *first, *other)? {
-            return Ok(Value::Bool(true));
+        if equals(cx, "eq", first, *other)? {
+            return Ok(true);
         }
     }
-    Ok(Value::Bool(false))
+    Ok(false)
 }
 
-fn two<'v>(cx: &Cx<'v>, op: BinaryOp, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [a, b] = args else { return Err(cx.arity()) };
-    operator(cx, op, *a, *b).map(Value::Bool)
+/// Returns a body that compares two values.
+fn two<'v>(op: BinaryOp) -> impl Fn(&Cx<'v>, Value<'v>, Value<'v>) -> Result<bool> {
+    move |cx, a, b| operator(cx, op, a, b)
 }
 
-fn not<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = args else { return Err(cx.arity()) };
-    Ok(Value::Bool(!truth(cx, *value)))
+fn not<'v>(cx: &Cx<'v>, value: Value<'v>) -> bool {
+    !truth(cx, value)
 }
 
-fn decided<'v>(cx: &Cx<'v>, args: &[Value<'v>], decides: bool) -> Result<Value<'v>> {
-    let found = args.iter().find(|value| truth(cx, **value) == decides).or(args.last());
-    found.copied().ok_or_else(|| cx.arity())
+/// Returns a body that returns the first value whose truth is `decides`, or else the last one.
+fn decided<'a, 'v>(decides: bool) -> impl Fn(&Cx<'v>, Value<'v>, Rest<'a, 'v>) -> Value<'v> {
+    move |cx, first, Rest(others)| match truth(cx, first) == decides {
+        true => first,
+        false => *others.iter().find(|value| truth(cx, **value) == decides).or(others.last()).unwrap_or(&first),
+    }
 }
 
 /// A value of a basic kind.
@@ -173,50 +169,50 @@ fn others<'v>(cx: &Cx<'v>, name: &str, a: Value<'v>, b: Value<'v>) -> Result<boo
     Err(error(Code::TypeMismatch, message))
 }
 
-assigned! {
+functions! {
     /// Defaults and choices.
     pub(super) static LOGIC:
-    "default" (Any, ... Any) = default, looks Kinds, "Returns the second value, or the first if the second is empty."
+    "default" [Any, ... Any] = default, looks Kinds, "Returns the second value, or the first if the second is empty."
         [r#"{{ "" | default "a" }}"# => "a", r#"{{ 5 | default 1 }}"# => "5"];
-    "empty" (Any) = |cx, args| Ok(Value::Bool(!truth(cx, only(cx, args)?))),
-        looks Kinds, "Returns `true` for false, 0, nil and everything without elements." [r#"{{ empty 0 }}"# => "true"];
-    "coalesce" (... Any) = coalesce, looks Kinds, "Returns the first value that is not empty, or nil."
+    "empty" [Any] = not, looks Kinds, "Returns `true` for false, 0, nil and everything without elements." [r#"{{ empty 0 }}"# => "true"];
+    "coalesce" [... Any] = coalesce, looks Kinds, "Returns the first value that is not empty, or nil."
         [r#"{{ coalesce 0 "" 2 3 }}"# => "2"];
-    "all" (... Any) = |cx, args| Ok(Value::Bool(args.iter().all(|value| truth(cx, *value)))),
-        looks Kinds, "Returns `true` if no value is empty." [r#"{{ all 1 "a" }}"# => "true"];
-    "any" (... Any) = |cx, args| Ok(Value::Bool(args.iter().any(|value| truth(cx, *value)))),
-        looks Kinds, "Returns `true` if a value is not empty." [r#"{{ any 0 "" }}"# => "false"];
-    "ternary" (Any, Any, Bool) = ternary, looks Kinds, "Returns the first value if the third is true, otherwise the second."
+    "all" [... Any] = all, looks Kinds, "Returns `true` if no value is empty." [r#"{{ all 1 "a" }}"# => "true"];
+    "any" [... Any] = any, looks Kinds, "Returns `true` if a value is not empty." [r#"{{ any 0 "" }}"# => "false"];
+    "ternary" [Any, Any, Bool] = ternary, looks Kinds, "Returns the first value if the third is true, otherwise the second."
         [r#"{{ true | ternary "a" "b" }}"# => "a"];
-    "fail" (Str) = |cx, args| Err(refused(&repaired(only_bytes(cx, args)?))),
-        "Fails with a message." [r#"{{ fail "no name" }}"# => "E0305"];
-    "required" (Str, Any) = required, looks Kinds, "Returns a value, or fails with a message if it is nil or an empty text."
+    "fail" [Str] = fail, "Fails with a message." [r#"{{ fail "no name" }}"# => "E0305"];
+    "required" [Str, Any] = required, looks Kinds, "Returns a value, or fails with a message if it is nil or an empty text."
         [r#"{{ required "no name" "a" }}"# => "a", r#"{{ required "no name" "" }}"# => "E0305"];
 }
 
-fn default<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    match args {
-        [_, given, ..] if truth(cx, *given) => Ok(*given),
-        [default, ..] => Ok(*default),
-        [] => Err(cx.arity()),
-    }
+fn default<'v>(cx: &Cx<'v>, default: Value<'v>, Rest(given): Rest<'_, 'v>) -> Value<'v> {
+    given.first().copied().filter(|given| truth(cx, *given)).unwrap_or(default)
 }
 
-fn coalesce<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    Ok(args.iter().copied().find(|value| truth(cx, *value)).unwrap_or(Value::Null))
+fn coalesce<'v>(cx: &Cx<'v>, Rest(values): Rest<'_, 'v>) -> Value<'v> {
+    values.iter().copied().find(|value| truth(cx, *value)).unwrap_or(Value::Null)
 }
 
-fn ternary<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    match args {
-        [yes, no, Value::Bool(holds)] => Ok(if *holds { *yes } else { *no }),
-        _ => Err(cx.arity()),
-    }
+fn all<'v>(cx: &Cx<'v>, Rest(values): Rest<'_, 'v>) -> bool {
+    values.iter().all(|value| truth(cx, *value))
 }
 
-fn required<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [message, value] = args else { return Err(cx.arity()) };
-    if is_nil(*value) || text_bytes(*value).is_some_and(<[u8]>::is_empty) {
-        return Err(refused(&repaired(text_bytes(*message).unwrap_or(b""))));
+fn any<'v>(cx: &Cx<'v>, Rest(values): Rest<'_, 'v>) -> bool {
+    values.iter().any(|value| truth(cx, *value))
+}
+
+fn fail<'v>(message: &'v [u8]) -> Result<Value<'v>> {
+    Err(refused(&repaired(message)))
+}
+
+fn ternary<'v>(yes: Value<'v>, no: Value<'v>, holds: bool) -> Value<'v> {
+    if holds { yes } else { no }
+}
+
+fn required<'v>(message: &'v [u8], value: Value<'v>) -> Result<Value<'v>> {
+    if is_nil(value) || text_bytes(value).is_some_and(<[u8]>::is_empty) {
+        return Err(refused(&repaired(message)));
     }
-    Ok(*value)
+    Ok(value)
 }

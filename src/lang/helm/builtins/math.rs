@@ -1,105 +1,77 @@
 //! Arithmetic, conversions and names of types. Integers are `int64` and wrap; arguments of any type are converted
 //! first.
 
-use super::arguments::{int, kind_name, only, only_bytes, text_of};
+use super::arguments::{kind_name, text_of};
 use crate::error::failed;
-use crate::values::{int64, text_bytes, type_name};
+use crate::values::{int64, type_name};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::number_literals;
 use dropforge_base::stdlib::number_literals::{BadInt, in_base, with_prefix};
 use dropforge_base::stdlib::numbers::Decimal;
 use dropforge_base::stdlib::numbers::power;
-use dropforge_machine::assigned;
-use dropforge_machine::function::Cx;
+use dropforge_machine::function::{Cx, Rest};
+use dropforge_machine::functions;
 use dropforge_value::{Extended, Value};
 
-assigned! {
+functions! {
     /// Arithmetic.
     pub(super) static MATH:
-    "add" (... Any) = add, "Adds integers." [r#"{{ add 1 2 "3" }}"# => "6"];
-    "add1" (Any) = |cx, args| int64(cx, to_int64(only(cx, args)?).wrapping_add(1)),
-        "Adds 1 to an integer." [r#"{{ add1 1 }}"# => "2"];
-    "sub" (Any, Any) = sub, "Subtracts the second integer from the first." [r#"{{ sub 5 3 }}"# => "2"];
-    "mul" (Any, ... Any) = |cx, args| folded(cx, args, i64::wrapping_mul),
-        "Multiplies integers." [r#"{{ mul 2 3 4 }}"# => "24"];
-    "div" (Any, Any) = div, "Divides the first integer by the second and drops the fraction."
+    "add" [... Any] = add, "Adds integers." [r#"{{ add 1 2 "3" }}"# => "6"];
+    "add1" [Any] = add1, "Adds 1 to an integer." [r#"{{ add1 1 }}"# => "2"];
+    "sub" [Any, Any] = sub, "Subtracts the second integer from the first." [r#"{{ sub 5 3 }}"# => "2"];
+    "mul" [Any, ... Any] = folded(i64::wrapping_mul), "Multiplies integers." [r#"{{ mul 2 3 4 }}"# => "24"];
+    "div" [Any, Any] = division(i64::wrapping_div), "Divides the first integer by the second and drops the fraction."
         [r#"{{ div 7 2 }}"# => "3", r#"{{ div 1 0 }}"# => "E0404"];
-    "mod" (Any, Any) = modulo, "Returns the remainder of a division, with the sign of the dividend."
+    "mod" [Any, Any] = division(i64::wrapping_rem), "Returns the remainder of a division, with the sign of the dividend."
         [r#"{{ mod -7 3 }}"# => "-1"];
-    "max" (Any, ... Any) = max, "Returns the largest integer." [r#"{{ max 1 5 3 }}"# => "5"];
-    "biggest" (Any, ... Any) = max, "Returns the largest integer, like `max`." [r#"{{ biggest 1 5 3 }}"# => "5"];
-    "min" (Any, ... Any) = |cx, args| folded(cx, args, i64::min),
-        "Returns the smallest integer." [r#"{{ min 2 5 3 }}"# => "2"];
-    "maxf" (Any, ... Any) = |cx, args| folded_floats(cx, args, f64::INFINITY, f64::max),
-        "Returns the largest float." [r#"{{ maxf 1.5 3 2 }}"# => "3"];
-    "minf" (Any, ... Any) = |cx, args| folded_floats(cx, args, f64::NEG_INFINITY, f64::min),
-        "Returns the smallest float." [r#"{{ minf 1.5 3 2 }}"# => "1.5"];
-    "addf" (... Any) = |cx, args| combined(cx, Value::Float(0.0), args, |a, b| Ok(a.plus(b))),
-        "Adds floats as decimals." [r#"{{ addf 0.1 0.2 }}"# => "0.3"];
-    "add1f" (Any) = |cx, args| combined(cx, only(cx, args)?, &[Value::Float(1.0)], |a, b| Ok(a.plus(b))),
-        "Adds 1 to a float." [r#"{{ add1f 1.5 }}"# => "2.5"];
-    "subf" (Any, ... Any) = sub_floats, "Subtracts floats from the first one, as decimals." [r#"{{ subf 0.3 0.1 }}"# => "0.2"];
-    "mulf" (Any, ... Any) = mul_floats, "Multiplies floats as decimals." [r#"{{ mulf 1.5 2 2 }}"# => "6"];
-    "divf" (Any, ... Any) = div_floats, "Divides the first float by the others, as decimals."
+    "max" [Any, ... Any] = folded(i64::max), "Returns the largest integer." [r#"{{ max 1 5 3 }}"# => "5"];
+    "biggest" [Any, ... Any] = folded(i64::max), "Returns the largest integer, like `max`." [r#"{{ biggest 1 5 3 }}"# => "5"];
+    "min" [Any, ... Any] = folded(i64::min), "Returns the smallest integer." [r#"{{ min 2 5 3 }}"# => "2"];
+    "maxf" [Any, ... Any] = folded_floats(f64::INFINITY, f64::max), "Returns the largest float." [r#"{{ maxf 1.5 3 2 }}"# => "3"];
+    "minf" [Any, ... Any] = folded_floats(f64::NEG_INFINITY, f64::min), "Returns the smallest float." [r#"{{ minf 1.5 3 2 }}"# => "1.5"];
+    "addf" [... Any] = add_floats, "Adds floats as decimals." [r#"{{ addf 0.1 0.2 }}"# => "0.3"];
+    "add1f" [Any] = add_one, "Adds 1 to a float." [r#"{{ add1f 1.5 }}"# => "2.5"];
+    "subf" [Any, ... Any] = sub_floats, "Subtracts floats from the first one, as decimals." [r#"{{ subf 0.3 0.1 }}"# => "0.2"];
+    "mulf" [Any, ... Any] = mul_floats, "Multiplies floats as decimals." [r#"{{ mulf 1.5 2 2 }}"# => "6"];
+    "divf" [Any, ... Any] = div_floats, "Divides the first float by the others, as decimals."
         [r#"{{ divf 10 2 4 }}"# => "1.25", r#"{{ divf 1 0 }}"# => "E0404"];
-    "ceil" (Any) = |cx, args| Ok(Value::Float(to_float64(only(cx, args)?).ceil())),
-        "Rounds a float up." [r#"{{ ceil 1.2 }}"# => "2"];
-    "floor" (Any) = |cx, args| Ok(Value::Float(to_float64(only(cx, args)?).floor())),
-        "Rounds a float down." [r#"{{ floor 1.8 }}"# => "1"];
-    "round" (Any, Int, ... Float) = round,
+    "ceil" [Any] = |value: Value<'_>| to_float64(value).ceil(), "Rounds a float up." [r#"{{ ceil 1.2 }}"# => "2"];
+    "floor" [Any] = |value: Value<'_>| to_float64(value).floor(), "Rounds a float down." [r#"{{ floor 1.8 }}"# => "1"];
+    "round" [Any, Int, ... Float] = round,
         "Rounds a float to a number of digits behind the point: up from a fraction of 0.5, or of a third argument."
         [r#"{{ round 3.14159 3 }}"# => "3.142", r#"{{ round 2.5 0 0.4 }}"# => "3"];
 }
 
-fn add<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    int64(cx, args.iter().fold(0, |sum, value| sum.wrapping_add(to_int64(*value))))
+fn add<'v>(cx: &Cx<'v>, Rest(values): Rest<'_, 'v>) -> Result<Value<'v>> {
+    int64(cx, values.iter().fold(0, |sum, value| sum.wrapping_add(to_int64(*value))))
 }
 
-/// Returns two arguments as integers.
-fn two(cx: &Cx<'_>, args: &[Value<'_>]) -> Result<(i64, i64)> {
-    match args {
-        [a, b] => Ok((to_int64(*a), to_int64(*b))),
-        _ => Err(cx.arity()),
+fn add1<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    int64(cx, to_int64(value).wrapping_add(1))
+}
+
+fn sub<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
+    int64(cx, to_int64(a).wrapping_sub(to_int64(b)))
+}
+
+/// Returns a body that divides by an integer other than 0.
+fn division<'v>(divide: fn(i64, i64) -> i64) -> impl Fn(&Cx<'v>, Value<'v>, Value<'v>) -> Result<Value<'v>> {
+    move |cx, a, b| match to_int64(b) {
+        0 => Err(failed("runtime error: integer divide by zero")),
+        divisor => int64(cx, divide(to_int64(a), divisor)),
     }
 }
 
-fn sub<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let (a, b) = two(cx, args)?;
-    int64(cx, a.wrapping_sub(b))
-}
-
-/// Returns a dividend and a divisor other than 0.
-fn division(cx: &Cx<'_>, args: &[Value<'_>]) -> Result<(i64, i64)> {
-    match two(cx, args)? {
-        (_, 0) => Err(failed("runtime error: integer divide by zero")),
-        pair => Ok(pair),
+/// Returns a body that combines all integers.
+fn folded<'a, 'v>(combine: fn(i64, i64) -> i64) -> impl Fn(&Cx<'v>, Value<'v>, Rest<'a, 'v>) -> Result<Value<'v>> {
+    move |cx, first, Rest(others)| {
+        int64(cx, others.iter().fold(to_int64(first), |all, value| combine(all, to_int64(*value))))
     }
 }
 
-fn div<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let (a, b) = division(cx, args)?;
-    int64(cx, a.wrapping_div(b))
-}
-
-fn modulo<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let (a, b) = division(cx, args)?;
-    int64(cx, a.wrapping_rem(b))
-}
-
-/// Combines all integers.
-fn folded<'v>(cx: &Cx<'v>, args: &[Value<'v>], combine: impl Fn(i64, i64) -> i64) -> Result<Value<'v>> {
-    let all = args.iter().map(|value| to_int64(*value));
-    int64(cx, all.reduce(combine).ok_or_else(|| cx.arity())?)
-}
-
-fn max<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    folded(cx, args, i64::max)
-}
-
-/// Combines all floats. NaN wins, unless there is the infinity that no number exceeds.
-fn folded_floats<'v>(cx: &Cx<'v>, args: &[Value<'v>], most: f64, combine: fn(f64, f64) -> f64) -> Result<Value<'v>> {
-    let all = args.iter().map(|value| to_float64(*value));
-    let larger = |a: f64, b: f64| match (a, b) {
+/// Returns a body that combines all floats. NaN wins, unless there is the infinity that no number exceeds.
+fn folded_floats<'a, 'v>(most: f64, combine: fn(f64, f64) -> f64) -> impl Fn(Value<'v>, Rest<'a, 'v>) -> f64 {
+    let larger = move |a: f64, b: f64| match (a, b) {
         _ if a == most || b == most => most,
         _ if a.is_nan() || b.is_nan() => f64::NAN,
         // Zeros are equal, but not the same.
@@ -112,7 +84,7 @@ fn folded_floats<'v>(cx: &Cx<'v>, args: &[Value<'v>], most: f64, combine: fn(f64
         }
         _ => combine(a, b),
     };
-    all.reduce(larger).map(Value::Float).ok_or_else(|| cx.arity())
+    move |first, Rest(others)| others.iter().map(|value| to_float64(*value)).fold(to_float64(first), larger)
 }
 
 /// Converts a value to a decimal.
@@ -137,62 +109,63 @@ fn combined<'v>(
     first: Value<'v>,
     others: &[Value<'v>],
     combine: impl Fn(&Decimal, &Decimal) -> Result<Decimal>,
-) -> Result<Value<'v>> {
+) -> Result<f64> {
     let mut result = decimal(first)?;
     for other in others {
         cx.charge(usize::try_from(result.size()).unwrap_or(usize::MAX))?;
         result = combine(&result, &decimal(*other)?)?;
     }
-    Ok(Value::Float(result.to_float()))
+    Ok(result.to_float())
 }
 
-fn sub_floats<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [first, others @ ..] = args else { return Err(cx.arity()) };
-    combined(cx, *first, others, |a, b| Ok(a.minus(b)))
+fn add_floats<'v>(cx: &Cx<'v>, Rest(others): Rest<'_, 'v>) -> Result<f64> {
+    combined(cx, Value::Float(0.0), others, |a, b| Ok(a.plus(b)))
 }
 
-fn mul_floats<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [first, others @ ..] = args else { return Err(cx.arity()) };
-    combined(cx, *first, others, |a, b| Ok(a.times(b)))
+fn add_one<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<f64> {
+    combined(cx, value, &[Value::Float(1.0)], |a, b| Ok(a.plus(b)))
 }
 
-fn div_floats<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [first, others @ ..] = args else { return Err(cx.arity()) };
-    combined(cx, *first, others, |a, b| a.over(b).ok_or_else(|| failed("decimal division by 0")))
+fn sub_floats<'v>(cx: &Cx<'v>, first: Value<'v>, Rest(others): Rest<'_, 'v>) -> Result<f64> {
+    combined(cx, first, others, |a, b| Ok(a.minus(b)))
 }
 
-fn round<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [number, digits, from @ ..] = args else { return Err(cx.arity()) };
+fn mul_floats<'v>(cx: &Cx<'v>, first: Value<'v>, Rest(others): Rest<'_, 'v>) -> Result<f64> {
+    combined(cx, first, others, |a, b| Ok(a.times(b)))
+}
+
+fn div_floats<'v>(cx: &Cx<'v>, first: Value<'v>, Rest(others): Rest<'_, 'v>) -> Result<f64> {
+    combined(cx, first, others, |a, b| a.over(b).ok_or_else(|| failed("decimal division by 0")))
+}
+
+fn round<'v>(number: Value<'v>, digits: i64, Rest(from): Rest<'_, 'v>) -> f64 {
     let from = from.first().map_or(0.5, |from| to_float64(*from));
-    let scale = power(10.0, int(cx, *digits)? as f64);
-    let scaled = scale * to_float64(*number);
+    let scale = power(10.0, digits as f64);
+    let scaled = scale * to_float64(number);
     let rounded = if scaled.fract() >= from { scaled.ceil() } else { scaled.floor() };
-    Ok(Value::Float(rounded / scale))
+    rounded / scale
 }
 
-assigned! {
+functions! {
     /// Conversions, and names of types.
     pub(super) static CONVERSIONS:
-    "int" (Any) = |cx, args| Ok(Value::Int(to_int64(only(cx, args)?))),
+    "int" [Any] = to_int64,
         "Converts a value to an `int`, or 0 if it is not a number."
         [r#"{{ int "12" }} {{ int 1.9 }} {{ int "a" }}"# => "12 1 0"];
-    "int64" (Any) = |cx, args| int64(cx, to_int64(only(cx, args)?)),
-        "Converts a value to an `int64`, or 0 if it is not a number." [r#"{{ int64 "0x1f" }}"# => "31"];
-    "float64" (Any) = |cx, args| Ok(Value::Float(to_float64(only(cx, args)?))),
+    "int64" [Any] = as_int64, "Converts a value to an `int64`, or 0 if it is not a number." [r#"{{ int64 "0x1f" }}"# => "31"];
+    "float64" [Any] = to_float64,
         "Converts a value to a `float64`, or 0 if it is not a number."
         [r#"{{ float64 "1e3" }}"# => "1000"];
-    "atoi" (Str) = atoi, "Converts decimal digits to an `int`, or 0 if there is anything else."
+    "atoi" [Str] = atoi, "Converts decimal digits to an `int`, or 0 if there is anything else."
         [r#"{{ atoi "010" }} {{ atoi "1.5" }}"# => "10 0"];
-    "toDecimal" (Any) = to_decimal, "Converts octal digits to an `int64`." [r#"{{ toDecimal "0755" }}"# => "493"];
-    "kindOf" (Any) = |cx, args| cx.text(&kind_name(only(cx, args)?)),
-        looks Kinds, "Returns the kind of a value's type." [r#"{{ kindOf (list 1) }} {{ kindOf 1 }}"# => "slice int"];
-    "kindIs" (Str, Any) = |cx, args| compared(cx, args, |name, value| kind_name(value).as_bytes() == name),
+    "toDecimal" [Any] = to_decimal, "Converts octal digits to an `int64`." [r#"{{ toDecimal "0755" }}"# => "493"];
+    "kindOf" [Any] = |value: Value<'_>| kind_name(value).into_owned(), looks Kinds, "Returns the kind of a value's type." [r#"{{ kindOf (list 1) }} {{ kindOf 1 }}"# => "slice int"];
+    "kindIs" [Str, Any] = |name: &[u8], value: Value<'_>| kind_name(value).as_bytes() == name,
         looks Kinds, "Returns `true` if a value's type is of a kind." [r#"{{ kindIs "map" (dict) }}"# => "true"];
-    "typeOf" (Any) = |cx, args| cx.text(&type_name(only(cx, args)?)),
-        looks Kinds, "Returns the name of a value's type." [r#"{{ typeOf (dict) }}"# => "map[string]interface {}"];
-    "typeIs" (Str, Any) = |cx, args| compared(cx, args, |name, value| type_name(value).as_bytes() == name),
+    "typeOf" [Any] = |value: Value<'_>| type_name(value).into_owned(), looks Kinds, "Returns the name of a value's type." [r#"{{ typeOf (dict) }}"# => "map[string]interface {}"];
+    "typeIs" [Str, Any] = |name: &[u8], value: Value<'_>| type_name(value).as_bytes() == name,
         looks Kinds, "Returns `true` if a value has a type." [r#"{{ typeIs "int" 1 }}"# => "true"];
-    "typeIsLike" (Str, Any) = type_is_like, looks Kinds, "Returns `true` if a value has a type or is a pointer to it."
+    "typeIsLike" [Str, Any] = type_is_like, looks Kinds, "Returns `true` if a value has a type or is a pointer to it."
         [r#"{{ typeIsLike "int" 1 }}"# => "true"];
 }
 
@@ -240,31 +213,25 @@ fn to_float64(value: Value<'_>) -> f64 {
     }
 }
 
-fn atoi<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let text = std::str::from_utf8(only_bytes(cx, args)?).unwrap_or("");
-    Ok(Value::Int(match in_base(text, 10) {
-        Ok(n) | Err(BadInt::Range(n)) => n,
-        Err(BadInt::Syntax) => 0,
-    }))
+fn as_int64<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    int64(cx, to_int64(value))
 }
 
-fn to_decimal<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let value = only(cx, args)?;
+fn atoi(text: &[u8]) -> i64 {
+    match in_base(std::str::from_utf8(text).unwrap_or(""), 10) {
+        Ok(n) | Err(BadInt::Range(n)) => n,
+        Err(BadInt::Syntax) => 0,
+    }
+}
+
+fn to_decimal<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
     let text = text_of(cx, value)?;
     int64(cx, std::str::from_utf8(&text).ok().and_then(|text| in_base(text, 8).ok()).unwrap_or(0))
 }
 
-/// Returns `true` if `holds` for the name among the arguments and the value.
-fn compared<'v>(cx: &Cx<'v>, args: &[Value<'v>], holds: impl FnOnce(&[u8], Value<'v>) -> bool) -> Result<Value<'v>> {
-    let [name, value] = args else { return Err(cx.arity()) };
-    text_bytes(*name).map(|name| Value::Bool(holds(name, *value))).ok_or_else(|| cx.arity())
-}
-
-fn type_is_like<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    compared(cx, args, |name, value| {
-        let found = type_name(value);
-        found.as_bytes() == name || found.strip_prefix('*').is_some_and(|found| found.as_bytes() == name)
-    })
+fn type_is_like(name: &[u8], value: Value<'_>) -> bool {
+    let found = type_name(value);
+    found.as_bytes() == name || found.strip_prefix('*').is_some_and(|found| found.as_bytes() == name)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Values as text: quotes, indentation, wrapping, joining.
 
-use super::arguments::{bytes, copied, int, is_nil, made, text_of};
+use super::arguments::{copied, is_nil, made, text_of};
 use super::lists::texts;
 use super::strings::repetitions;
 use crate::values::{print, strings, text_bytes};
@@ -8,36 +8,36 @@ use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::characters::{push_quoted, quoted_len};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::stdlib::{byte_texts, strings as plain};
-use dropforge_machine::assigned;
-use dropforge_machine::function::{Cx, Written, written};
+use dropforge_machine::function::{Cx, Rest, Written, written};
+use dropforge_machine::functions;
 use dropforge_value::Value;
 
-assigned! {
+functions! {
     /// Values as text.
     pub(super) static QUOTES:
-    "quote" (... Any) => quote, "Returns the texts of values in double quotes, except nil."
+    "quote" [... Any] => quote, "Returns the texts of values in double quotes, except nil."
         [r#"{{ quote "a" 1 nil }}"# => r#""a" "1""#];
-    "squote" (... Any) = |cx, args| printed(cx, args, b"'"),
+    "squote" [... Any] = printed("'"),
         "Returns values in single quotes, except nil. Quotes in them are not escaped."
         [r#"{{ squote "a" 1 }}"# => "'a' '1'"];
-    "cat" (... Any) = |cx, args| printed(cx, args, b""),
+    "cat" [... Any] = printed(""),
         "Returns values with spaces between them, except nil." [r#"{{ cat "a" 1 true }}"# => "a 1 true"];
-    "indent" (Int, Str) => indent, "Indents every line by a number of spaces." ["{{ indent 2 \"a\\nb\" }}" => "  a\n  b"];
-    "nindent" (Int, Str) => indent_on_new_line, "Indents every line, after a line break."
+    "indent" [Int, Str] => indent, "Indents every line by a number of spaces." ["{{ indent 2 \"a\\nb\" }}" => "  a\n  b"];
+    "nindent" [Int, Str] => indent_on_new_line, "Indents every line, after a line break."
         ["{{ nindent 2 \"a\\nb\" }}" => "\n  a\n  b"];
-    "wrap" (Int, Str) = wrap, "Wraps a text at a number of bytes. Longer words are kept."
+    "wrap" [Int, Str] = wrap, "Wraps a text at a number of bytes. Longer words are kept."
         [r#"{{ wrap 5 "Hello World" }}"# => "Hello\nWorld"];
-    "wrapWith" (Int, Str, Str) = wrap_with, "Wraps a text with a separator of lines. Longer words are broken."
+    "wrapWith" [Int, Str, Str] = wrap_with, "Wraps a text with a separator of lines. Longer words are broken."
         [r#"{{ wrapWith 5 "|" "averylongword" }}"# => "avery|longw|ord"];
-    "join" (Str, Any) = join, "Joins the texts of a list with a separator. Nil is left out."
+    "join" [Str, Any] = join, "Joins the texts of a list with a separator. Nil is left out."
         [r#"{{ list 1 nil "a" | join "-" }}"# => "1-a"];
-    "toStrings" (Any) = to_strings, "Returns the texts of a list, without nil." [r#"{{ list 1 nil "a" | toStrings }}"# => "[1 a]"];
-    "sortAlpha" (Any) = sort_alpha, "Returns the texts of a list in byte order." [r#"{{ list "b" "a" | sortAlpha }}"# => "[a b]"];
+    "toStrings" [Any] = to_strings, "Returns the texts of a list, without nil." [r#"{{ list 1 nil "a" | toStrings }}"# => "[1 a]"];
+    "sortAlpha" [Any] = sort_alpha, "Returns the texts of a list in byte order." [r#"{{ list "b" "a" | sortAlpha }}"# => "[a b]"];
 }
 
-fn quote<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+fn quote<'v>(cx: &Cx<'v>, Rest(values): Rest<'_, 'v>, out: &mut String) -> Written<'v> {
     let mut separator = "";
-    for value in args.iter().filter(|value| !is_nil(**value)) {
+    for value in values.iter().filter(|value| !is_nil(**value)) {
         let text = text_of(cx, *value)?;
         written(cx, quoted_len(&text), out, |out| {
             out.push_str(separator);
@@ -48,32 +48,33 @@ fn quote<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     Ok(None)
 }
 
-/// Returns values except nil as they are printed, between `quote`s, with spaces between them.
-fn printed<'v>(cx: &Cx<'v>, args: &[Value<'v>], quote: &[u8]) -> Result<Value<'v>> {
-    let mut text = Vec::new();
-    for (at, value) in args.iter().filter(|value| !is_nil(**value)).enumerate() {
-        if at > 0 {
-            text.push(b' ');
+/// Returns a body that prints values except nil between `quote`s, with spaces between them.
+fn printed<'a, 'v>(quote: &str) -> impl Fn(&Cx<'v>, Rest<'a, 'v>) -> Result<Value<'v>> {
+    move |cx, Rest(values)| {
+        let mut text = Vec::new();
+        for (at, value) in values.iter().filter(|value| !is_nil(**value)).enumerate() {
+            if at > 0 {
+                text.push(b' ');
+            }
+            text.extend_from_slice(quote.as_bytes());
+            print(cx, *value, &mut text)?;
+            text.extend_from_slice(quote.as_bytes());
         }
-        text.extend_from_slice(quote);
-        print(cx, *value, &mut text)?;
-        text.extend_from_slice(quote);
+        copied(cx, &[&text])
     }
-    copied(cx, &[&text])
 }
 
-fn indent<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    indented(cx, args, "", out)
+fn indent<'v>(cx: &Cx<'v>, width: i64, text: Value<'v>, out: &mut String) -> Written<'v> {
+    indented(cx, width, text, "", out)
 }
 
-fn indent_on_new_line<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    indented(cx, args, "\n", out)
+fn indent_on_new_line<'v>(cx: &Cx<'v>, width: i64, text: Value<'v>, out: &mut String) -> Written<'v> {
+    indented(cx, width, text, "\n", out)
 }
 
 /// Appends `before` and the indented lines of a text.
-fn indented<'v>(cx: &Cx<'v>, args: &[Value<'v>], before: &str, out: &mut String) -> Written<'v> {
-    let [width, text] = args else { return Err(cx.arity()) };
-    let (width, source) = (repetitions(int(cx, *width)?)?, bytes(cx, *text)?);
+fn indented<'v>(cx: &Cx<'v>, width: i64, text: Value<'v>, before: &str, out: &mut String) -> Written<'v> {
+    let (width, source) = (repetitions(width)?, text_bytes(text).unwrap_or(b""));
     let breaks = memchr::memchr_iter(b'\n', source).count();
     let padding = (breaks + 1).checked_mul(width).and_then(|len| len.checked_add(source.len() + 1));
     cx.charge(width)?;
@@ -93,15 +94,13 @@ fn indented<'v>(cx: &Cx<'v>, args: &[Value<'v>], before: &str, out: &mut String)
     .map(Some)
 }
 
-fn wrap<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [width, text] = args else { return Err(cx.arity()) };
-    wrapped(cx, int(cx, *width)?, b"\n", bytes(cx, *text)?, false)
+fn wrap<'v>(cx: &Cx<'v>, width: i64, text: &'v [u8]) -> Result<Value<'v>> {
+    wrapped(cx, width, b"\n", text, false)
 }
 
-fn wrap_with<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [width, separator, text] = args else { return Err(cx.arity()) };
-    let separator = Some(bytes(cx, *separator)?).filter(|separator| !separator.is_empty()).unwrap_or(b"\n");
-    wrapped(cx, int(cx, *width)?, separator, bytes(cx, *text)?, true)
+fn wrap_with<'v>(cx: &Cx<'v>, width: i64, separator: &'v [u8], text: &'v [u8]) -> Result<Value<'v>> {
+    let separator = if separator.is_empty() { b"\n" } else { separator };
+    wrapped(cx, width, separator, text, true)
 }
 
 fn wrapped<'v>(cx: &Cx<'v>, width: i64, separator: &[u8], text: &[u8], breaks_words: bool) -> Result<Value<'v>> {
@@ -114,9 +113,8 @@ fn wrapped<'v>(cx: &Cx<'v>, width: i64, separator: &[u8], text: &[u8], breaks_wo
     made(cx, len, |push| byte_texts::wrapped(text, width, separator, breaks_words, &mut |piece| push(piece)))
 }
 
-fn join<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [separator, list] = args else { return Err(cx.arity()) };
-    let (separator, texts) = (bytes(cx, *separator)?, texts(cx, *list)?);
+fn join<'v>(cx: &Cx<'v>, separator: &'v [u8], list: Value<'v>) -> Result<Value<'v>> {
+    let texts = texts(cx, list)?;
     let texts: Vec<&[u8]> = texts.iter().filter_map(|text| text_bytes(*text)).collect();
     let all = texts.iter().try_fold(0_usize, |len, text| len.checked_add(text.len()));
     let len = separator.len().checked_mul(texts.len()).zip(all).and_then(|(a, b)| a.checked_add(b));
@@ -128,17 +126,15 @@ fn join<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     })
 }
 
-fn to_strings<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list] = args else { return Err(cx.arity()) };
-    strings(cx, &texts(cx, *list)?)
+fn to_strings<'v>(cx: &Cx<'v>, list: Value<'v>) -> Result<Value<'v>> {
+    strings(cx, &texts(cx, list)?)
 }
 
-fn sort_alpha<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list] = args else { return Err(cx.arity()) };
-    if is_nil(*list) {
+fn sort_alpha<'v>(cx: &Cx<'v>, list: Value<'v>) -> Result<Value<'v>> {
+    if is_nil(list) {
         return strings(cx, &[cx.borrowed("<nil>")?]);
     }
-    let mut texts = texts(cx, *list)?;
+    let mut texts = texts(cx, list)?;
     cx.spend(texts.len() as u64 * u64::from(texts.len().checked_ilog2().unwrap_or(0)))?;
     texts.small_sort_by_key(|text| text_bytes(*text));
     strings(cx, &texts)

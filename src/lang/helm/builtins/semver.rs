@@ -1,21 +1,20 @@
 //! Functions of semantic versions, and the fields and methods of a version.
 
-use super::arguments::{only_bytes, two_bytes};
 use crate::error::failed;
 use crate::values::{sized, type_name};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::semver::LenientVersion;
-use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
+use dropforge_machine::functions;
 use dropforge_value::{Capsule, CapsuleContent, Extended, Sized, Value, Width};
 
-assigned! {
+functions! {
     /// Functions of semantic versions.
     pub(super) static SEMVER:
-    "semver" (Str) = semver,
+    "semver" [Str] = semver,
         "Reads a semantic version, which may lack numbers. It has the fields `Major`, `Minor`, `Patch`, `Prerelease`, `Metadata` and `Original`."
         [r#"{{ semver "v1.2" }}"# => "1.2.0", r#"{{ (semver "1.2.3-rc.1").Prerelease }}"# => "rc.1", r#"{{ semver "a" }}"# => "E0404"];
-    "semverCompare" (Str, Str) = semver_compare,
+    "semverCompare" [Str, Str] = semver_compare,
         "Returns `true` if a version fulfils a constraint: `>=1.27, <2`, `~1.2`, `^1`, `1.x`, `1.2 - 1.4`, `a || b`. A prerelease only fulfils constraints that have one."
         [r#"{{ semverCompare "^1.2.0" "1.2.3" }}"# => "true", r#"{{ semverCompare ">=1.20-0" "v1.25.3-gke.100" }}"# => "true",
          r#"{{ semverCompare ">=1.20" "v1.25.3-gke.100" }}"# => "false"];
@@ -31,8 +30,8 @@ fn text<'v>(cx: &Cx<'v>, bytes: &'v [u8]) -> Result<std::borrow::Cow<'v, str>> {
     Ok(String::from_utf8_lossy(bytes))
 }
 
-fn semver<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let original = text(cx, only_bytes(cx, args)?)?;
+fn semver<'v>(cx: &Cx<'v>, original: &'v [u8]) -> Result<Value<'v>> {
+    let original = text(cx, original)?;
     let version = LenientVersion::parse(&original).map_err(failed)?;
     let arena = cx.arena();
     let texts = [arena.copy_str(&version.to_text()), arena.copy_str(&original)];
@@ -40,8 +39,7 @@ fn semver<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     cx.extended(Extended::Capsule(Capsule { name: VERSION, id: 0, content }))
 }
 
-fn semver_compare<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let (constraint, version) = two_bytes(cx, args)?;
+fn semver_compare<'v>(cx: &Cx<'v>, constraint: &'v [u8], version: &'v [u8]) -> Result<bool> {
     let (constraint, version) = (text(cx, constraint)?, text(cx, version)?);
     cx.spend((version.len() as u64 / 8).saturating_mul(constraint.len() as u64 / 8))?;
     let (version, wrong) = match LenientVersion::parse(&version) {
@@ -50,7 +48,7 @@ fn semver_compare<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     };
     // The error of a bad constraint wins.
     let fulfils = version.version.fulfils(&constraint).map_err(failed)?;
-    wrong.map_or(Ok(Value::Bool(fulfils)), |why| Err(failed(why)))
+    wrong.map_or(Ok(fulfils), |why| Err(failed(why)))
 }
 
 /// Returns the text of a version and the text that it was read from. `None` for other values.

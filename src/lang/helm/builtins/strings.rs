@@ -1,143 +1,133 @@
 //! Parts of strings, comparisons with them, and their letters: case, notations of names, order.
 
-use super::arguments::{bytes, copied, int, made, only, only_bytes, part, string_of, two_bytes};
+use super::arguments::{copied, made, part, string_of};
 use crate::error::failed;
-use crate::values::{STRING_MAP, strings};
+use crate::values::{STRING_MAP, strings, text_bytes};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::{byte_texts, letter_case, letter_words, strings as texts};
-use dropforge_machine::assigned;
 use dropforge_machine::function::Cx;
+use dropforge_machine::functions;
 use dropforge_value::{Extended, Value};
 
-assigned! {
+functions! {
     /// Parts of strings.
     pub(super) static STRINGS:
-    "hello" () = hello, "Returns `Hello!`." [r#"{{ hello }}"# => "Hello!"];
-    "abbrev" (Int, Str) = abbrev, "Shortens a text to a number of bytes, with an ellipsis at its end."
+    "hello" [] = hello, "Returns `Hello!`." [r#"{{ hello }}"# => "Hello!"];
+    "abbrev" [Int, Str] = abbrev, "Shortens a text to a number of bytes, with an ellipsis at its end."
         [r#"{{ abbrev 5 "hello world" }}"# => "he...", r#"{{ abbrev 3 "hello" }}"# => "hello"];
-    "abbrevboth" (Int, Int, Str) = abbrev_both,
+    "abbrevboth" [Int, Int, Str] = abbrev_both,
         "Leaves out the text before an offset and shortens the rest to a number of bytes, with ellipses."
         [r#"{{ abbrevboth 5 10 "1234 5678 9123" }}"# => "...5678..."];
-    "trunc" (Int, Str) = trunc, "Returns the first bytes of a text, or the last ones if the number is negative."
+    "trunc" [Int, Str] = trunc, "Returns the first bytes of a text, or the last ones if the number is negative."
         [r#"{{ trunc 3 "hello" }} {{ trunc -2 "hello" }}"# => "hel lo"];
-    "substr" (Int, Int, Str) = substr, "Returns the text between two positions in bytes. A negative one is an end of the text."
+    "substr" [Int, Int, Str] = substr, "Returns the text between two positions in bytes. A negative one is an end of the text."
         [r#"{{ substr 0 3 "hello" }}"# => "hel", r#"{{ substr 4 -1 "ab" }}"# => "E0404"];
-    "trim" (Str) = |cx, args| part(cx, byte_texts::without_outer_space(only_bytes(cx, args)?)),
-        "Removes white space from both ends." [r#"[{{ trim "  a " }}]"# => "[a]"];
-    "trimAll" (Str, Str) = trim_all, "Removes some characters from both ends." [r#"{{ trimAll "$" "$5.00$" }}"# => "5.00"];
-    "trimall" (Str, Str) = trim_all, "Removes some characters from both ends, like `trimAll`."
+    "trim" [Str] = trim, "Removes white space from both ends." [r#"[{{ trim "  a " }}]"# => "[a]"];
+    "trimAll" [Str, Str] = trim_all, "Removes some characters from both ends." [r#"{{ trimAll "$" "$5.00$" }}"# => "5.00"];
+    "trimall" [Str, Str] = trim_all, "Removes some characters from both ends, like `trimAll`."
         [r#"{{ trimall "-" "--a-" }}"# => "a"];
-    "trimSuffix" (Str, Str) = trim_suffix, "Removes a suffix." [r#"{{ trimSuffix "-" "a-" }}"# => "a"];
-    "trimPrefix" (Str, Str) = trim_prefix, "Removes a prefix." [r#"{{ trimPrefix "v" "v1" }}"# => "1"];
-    "contains" (Str, Str) = contains, "Returns `true` if the second text contains the first."
+    "trimSuffix" [Str, Str] = trim_suffix, "Removes a suffix." [r#"{{ trimSuffix "-" "a-" }}"# => "a"];
+    "trimPrefix" [Str, Str] = trim_prefix, "Removes a prefix." [r#"{{ trimPrefix "v" "v1" }}"# => "1"];
+    "contains" [Str, Str] = contains, "Returns `true` if the second text contains the first."
         [r#"{{ contains "ell" "hello" }}"# => "true"];
-    "hasPrefix" (Str, Str) = has_prefix, "Returns `true` if the second text begins with the first."
+    "hasPrefix" [Str, Str] = has_prefix, "Returns `true` if the second text begins with the first."
         [r#"{{ hasPrefix "he" "hello" }}"# => "true"];
-    "hasSuffix" (Str, Str) = has_suffix, "Returns `true` if the second text ends with the first."
+    "hasSuffix" [Str, Str] = has_suffix, "Returns `true` if the second text ends with the first."
         [r#"{{ hasSuffix "he" "hello" }}"# => "false"];
-    "replace" (Str, Str, Str) = replace, "Replaces every occurrence of the first text by the second."
+    "replace" [Str, Str, Str] = replace, "Replaces every occurrence of the first text by the second."
         [r#"{{ replace "." "-" "a.b.c" }}"# => "a-b-c"];
-    "repeat" (Int, Str) = repeat, "Repeats a text." [r#"{{ repeat 3 "ab" }}"# => "ababab", r#"{{ repeat -1 "a" }}"# => "E0404"];
-    "splitList" (Str, Str) = split_list, "Returns the parts of a text between separators, as a list."
+    "repeat" [Int, Str] = repeat, "Repeats a text." [r#"{{ repeat 3 "ab" }}"# => "ababab", r#"{{ repeat -1 "a" }}"# => "E0404"];
+    "splitList" [Str, Str] = split_list, "Returns the parts of a text between separators, as a list."
         [r#"{{ splitList "," "a,b" }}"# => "[a b]"];
-    "split" (Str, Str) = split, "Returns the parts of a text between separators, as a map with the keys `_0`, `_1` and so on."
+    "split" [Str, Str] = split, "Returns the parts of a text between separators, as a map with the keys `_0`, `_1` and so on."
         [r#"{{ (split ":" "host:80")._1 }}"# => "80"];
-    "splitn" (Str, Int, Str) = split_n, "Returns at most a number of parts, like `split`."
+    "splitn" [Str, Int, Str] = split_n, "Returns at most a number of parts, like `split`."
         [r#"{{ splitn "," 2 "a,b,c" }}"# => "map[_0:a _1:b,c]"];
-    "plural" (Str, Str, Int) = plural, "Returns the first text for the number 1, otherwise the second."
+    "plural" [Str, Str, Int] = plural, "Returns the first text for the number 1, otherwise the second."
         [r#"{{ plural "one" "many" 2 }}"# => "many"];
-    "toString" (Any) = |cx, args| string_of(cx, only(cx, args)?),
-        "Returns the text of a value." [r#"{{ toString 1.5 }}"# => "1.5"];
+    "toString" [Any] = string_of, "Returns the text of a value." [r#"{{ toString 1.5 }}"# => "1.5"];
 }
 
-fn hello<'v>(cx: &Cx<'v>, _: &[Value<'v>]) -> Result<Value<'v>> {
-    cx.borrowed("Hello!")
+fn hello<'v>() -> &'v str {
+    "Hello!"
 }
 
-fn abbrev<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [width, text] = args else { return Err(cx.arity()) };
-    abbreviated(cx, 0, int(cx, *width)?, *text)
+fn abbrev<'v>(cx: &Cx<'v>, width: i64, text: Value<'v>) -> Result<Value<'v>> {
+    abbreviated(cx, 0, width, text)
 }
 
-fn abbrev_both<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [offset, width, text] = args else { return Err(cx.arity()) };
-    let (offset, width) = (int(cx, *offset)?, int(cx, *width)?);
+fn abbrev_both<'v>(cx: &Cx<'v>, offset: i64, width: i64, text: Value<'v>) -> Result<Value<'v>> {
     // Ellipses on both sides take six bytes.
-    if offset > 0 && width < 7 { Ok(*text) } else { abbreviated(cx, offset, width, *text) }
+    if offset > 0 && width < 7 { Ok(text) } else { abbreviated(cx, offset, width, text) }
 }
 
 fn abbreviated<'v>(cx: &Cx<'v>, offset: i64, width: i64, text: Value<'v>) -> Result<Value<'v>> {
     match usize::try_from(width) {
-        Ok(width @ 4..) => copied(cx, &byte_texts::abbreviated(bytes(cx, text)?, offset, width)),
+        Ok(width @ 4..) => copied(cx, &byte_texts::abbreviated(text_bytes(text).unwrap_or(b""), offset, width)),
         _ => Ok(text),
     }
 }
 
-fn trunc<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [len, text] = args else { return Err(cx.arity()) };
-    part(cx, byte_texts::truncated(bytes(cx, *text)?, int(cx, *len)?))
+fn trunc<'v>(cx: &Cx<'v>, len: i64, text: &'v [u8]) -> Result<Value<'v>> {
+    part(cx, byte_texts::truncated(text, len))
 }
 
-fn substr<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [start, end, text] = args else { return Err(cx.arity()) };
-    let found = byte_texts::between(bytes(cx, *text)?, int(cx, *start)?, int(cx, *end)?);
+fn substr<'v>(cx: &Cx<'v>, start: i64, end: i64, text: &'v [u8]) -> Result<Value<'v>> {
+    let found = byte_texts::between(text, start, end);
     let outside = |range: String| failed(format!("runtime error: slice bounds out of range {range}"));
     part(cx, found.map_err(outside)?)
 }
 
-fn trim_all<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let (cutset, text) = two_bytes(cx, args)?;
+fn trim<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
+    part(cx, byte_texts::without_outer_space(text))
+}
+
+fn trim_all<'v>(cx: &Cx<'v>, cutset: &'v [u8], text: &'v [u8]) -> Result<Value<'v>> {
     cx.spend((text.len() as u64).saturating_mul(cutset.len() as u64 / 64 + 1) / 64)?;
     part(cx, byte_texts::trimmed(text, cutset))
 }
 
-fn trim_suffix<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let (suffix, text) = two_bytes(cx, args)?;
+fn trim_suffix<'v>(cx: &Cx<'v>, suffix: &'v [u8], text: &'v [u8]) -> Result<Value<'v>> {
     part(cx, text.strip_suffix(suffix).unwrap_or(text))
 }
 
-fn trim_prefix<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let (prefix, text) = two_bytes(cx, args)?;
+fn trim_prefix<'v>(cx: &Cx<'v>, prefix: &'v [u8], text: &'v [u8]) -> Result<Value<'v>> {
     part(cx, text.strip_prefix(prefix).unwrap_or(text))
 }
 
-fn contains<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let (wanted, text) = two_bytes(cx, args)?;
+fn contains<'v>(cx: &Cx<'v>, wanted: &'v [u8], text: &'v [u8]) -> Result<bool> {
     cx.spend(text.len() as u64 / 64)?;
-    Ok(Value::Bool(memchr::memmem::find(text, wanted).is_some()))
+    Ok(memchr::memmem::find(text, wanted).is_some())
 }
 
-fn has_prefix<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    two_bytes(cx, args).map(|(prefix, text)| Value::Bool(text.starts_with(prefix)))
+fn has_prefix(prefix: &[u8], text: &[u8]) -> bool {
+    text.starts_with(prefix)
 }
 
-fn has_suffix<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    two_bytes(cx, args).map(|(suffix, text)| Value::Bool(text.ends_with(suffix)))
+fn has_suffix(suffix: &[u8], text: &[u8]) -> bool {
+    text.ends_with(suffix)
 }
 
-fn replace<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [from, to, text] = args else { return Err(cx.arity()) };
+fn replace<'v>(cx: &Cx<'v>, from: Value<'v>, to: Value<'v>, text: Value<'v>) -> Result<Value<'v>> {
     if let (Value::Str(from), Value::Str(to), Value::Str(source)) = (from, to, text) {
         let (from, to, source) = (from.as_str(), to.as_str(), source.as_str());
         cx.spend(source.len() as u64 / 64)?;
         let found = texts::occurrences(source, from);
         if found == 0 {
-            return Ok(*text);
+            return Ok(text);
         }
         let len = texts::replaced_len(source, from, to, found);
         return made(cx, len, |push| texts::replace_into(source, from, to, |piece| push(piece.as_bytes())));
     }
-    let (from, to, text) = (bytes(cx, *from)?, bytes(cx, *to)?, bytes(cx, *text)?);
+    let [from, to, text] = [from, to, text].map(|text| text_bytes(text).unwrap_or(b""));
     // Without a text to replace, the other one stands around every byte at most.
     let found = memchr::memmem::find_iter(text, from).count() + 1;
     let len = found.checked_mul(to.len()).and_then(|len| len.checked_add(text.len()));
     made(cx, len, |push| byte_texts::replaced(text, from, to, &mut |piece| push(piece)))
 }
 
-fn repeat<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [count, text] = args else { return Err(cx.arity()) };
-    let count = repetitions(int(cx, *count)?)?;
-    let text = bytes(cx, *text)?;
+fn repeat<'v>(cx: &Cx<'v>, count: i64, text: &'v [u8]) -> Result<Value<'v>> {
+    let count = repetitions(count)?;
     made(cx, text.len().checked_mul(count), |push| {
         if !text.is_empty() {
             (0..count).for_each(|_| push(text));
@@ -150,20 +140,17 @@ pub(super) fn repetitions(count: i64) -> Result<usize> {
     usize::try_from(count).map_err(|_| failed("strings: negative Repeat count"))
 }
 
-fn split_list<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let (separator, text) = two_bytes(cx, args)?;
+fn split_list<'v>(cx: &Cx<'v>, separator: &'v [u8], text: &'v [u8]) -> Result<Value<'v>> {
     strings(cx, &parts(cx, text, separator, usize::MAX)?)
 }
 
-fn split<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let (separator, text) = two_bytes(cx, args)?;
+fn split<'v>(cx: &Cx<'v>, separator: &'v [u8], text: &'v [u8]) -> Result<Value<'v>> {
     numbered(cx, &parts(cx, text, separator, usize::MAX)?)
 }
 
-fn split_n<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [separator, most, text] = args else { return Err(cx.arity()) };
-    let most = usize::try_from(int(cx, *most)?).unwrap_or(usize::MAX);
-    numbered(cx, &parts(cx, bytes(cx, *text)?, bytes(cx, *separator)?, most)?)
+fn split_n<'v>(cx: &Cx<'v>, separator: &'v [u8], most: i64, text: &'v [u8]) -> Result<Value<'v>> {
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    numbered(cx, &parts(cx, text, separator, most)?)
 }
 
 /// Returns the parts of a text as strings.
@@ -185,64 +172,60 @@ fn numbered<'v>(cx: &Cx<'v>, parts: &[Value<'v>]) -> Result<Value<'v>> {
     cx.extended(Extended::Typed(STRING_MAP, map))
 }
 
-fn plural<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [one, many, count] = args else { return Err(cx.arity()) };
-    Ok(if int(cx, *count)? == 1 { *one } else { *many })
+fn plural<'v>(one: Value<'v>, many: Value<'v>, count: i64) -> Value<'v> {
+    if count == 1 { one } else { many }
 }
 
-assigned! {
+functions! {
     /// Letter case.
     pub(super) static CASES:
-    "upper" (Str) = |cx, args| converted(cx, args, letter_case::upper),
+    "upper" [Str] = converted(letter_case::upper),
         "Converts to upper case." [r#"{{ upper "straße" }}"# => "STRAßE"];
-    "lower" (Str) = |cx, args| converted(cx, args, letter_case::lower),
+    "lower" [Str] = converted(letter_case::lower),
         "Converts to lower case." [r#"{{ lower "Web-API" }}"# => "web-api"];
-    "title" (Str) = |cx, args| converted(cx, args, letter_case::title_words),
+    "title" [Str] = converted(letter_case::title_words),
         "Capitalizes the first letter of each word." [r#"{{ title "hello world" }}"# => "Hello World"];
-    "untitle" (Str) = |cx, args| converted(cx, args, byte_texts::uncapitalized),
+    "untitle" [Str] = converted(byte_texts::uncapitalized),
         "Converts the first letter of each word to a small letter."
         [r#"{{ untitle "First Try" }}"# => "first try"];
-    "swapcase" (Str) = |cx, args| converted(cx, args, byte_texts::swapped_case),
+    "swapcase" [Str] = converted(byte_texts::swapped_case),
         "Swaps small letters and capitals." [r#"{{ swapcase "This Is" }}"# => "tHIS iS"];
-    "camelcase" (Str) = |cx, args| converted(cx, args, letter_words::pascal),
+    "camelcase" [Str] = converted(letter_words::pascal),
         "Converts a name to capitalized words." [r#"{{ camelcase "http_server" }}"# => "HttpServer"];
-    "snakecase" (Str) = |cx, args| converted(cx, args, |text| letter_words::connected(text, '_')),
+    "snakecase" [Str] = converted(|text| letter_words::connected(text, '_')),
         "Converts a name to words with `_` between them."
         [r#"{{ snakecase "FirstName" }}"# => "first_name"];
-    "kebabcase" (Str) = |cx, args| converted(cx, args, |text| letter_words::connected(text, '-')),
+    "kebabcase" [Str] = converted(|text| letter_words::connected(text, '-')),
         "Converts a name to words with `-` between them."
         [r#"{{ kebabcase "FirstName" }}"# => "first-name"];
-    "initials" (Str) = initials, "Returns the first byte of each word." [r#"{{ initials "First Try" }}"# => "FT"];
-    "nospace" (Str) = no_space, "Removes white space." [r#"{{ nospace " a b " }}"# => "ab"];
-    "shuffle" (Str) = shuffle, needs RANDOM, "Returns the characters of a text in random order."
+    "initials" [Str] = initials, "Returns the first byte of each word." [r#"{{ initials "First Try" }}"# => "FT"];
+    "nospace" [Str] = no_space, "Removes white space." [r#"{{ nospace " a b " }}"# => "ab"];
+    "shuffle" [Str] = converted(shuffled), needs RANDOM, "Returns the characters of a text in random order."
         [r#"{{ shuffle "abc" }}"# => "E0405"];
 }
 
-/// Converts the only argument by `convert`. Bytes that are not UTF-8 become U+FFFD.
-fn converted<'v>(cx: &Cx<'v>, args: &[Value<'v>], convert: impl FnOnce(&str) -> String) -> Result<Value<'v>> {
-    let text = only_bytes(cx, args)?;
-    cx.charge(text.len().saturating_mul(2))?;
-    cx.text(&convert(&byte_texts::repaired(text)))
+/// Returns a body that converts a text. Bytes that are not UTF-8 become U+FFFD.
+fn converted<'v>(convert: impl Fn(&str) -> String) -> impl Fn(&Cx<'v>, &'v [u8]) -> Result<String> {
+    move |cx, text| {
+        cx.charge(text.len().saturating_mul(2))?;
+        Ok(convert(&byte_texts::repaired(text)))
+    }
 }
 
-fn initials<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let text = only_bytes(cx, args)?;
+fn initials<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<String> {
     cx.charge(text.len())?;
-    cx.text(&byte_texts::initials(text))
+    Ok(byte_texts::initials(text))
 }
 
-fn no_space<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let text = only_bytes(cx, args)?;
+fn no_space<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
     if text.is_ascii() && !text.iter().any(|byte| char::from(*byte).is_whitespace()) {
         return part(cx, text);
     }
-    converted(cx, args, |text| text.chars().filter(|c| !c.is_whitespace()).collect())
+    cx.text(&converted(|text| text.chars().filter(|c| !c.is_whitespace()).collect())(cx, text)?)
 }
 
-fn shuffle<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    converted(cx, args, |text| {
-        let mut letters: Vec<char> = text.chars().collect();
-        fastrand::shuffle(&mut letters);
-        letters.into_iter().collect()
-    })
+fn shuffled(text: &str) -> String {
+    let mut letters: Vec<char> = text.chars().collect();
+    fastrand::shuffle(&mut letters);
+    letters.into_iter().collect()
 }

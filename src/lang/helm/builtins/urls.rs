@@ -1,27 +1,26 @@
 //! URLs, file paths, and questions to a cluster or the network.
 
-use super::arguments::{nil_pointer, only, only_bytes, part};
+use super::arguments::{nil_pointer, part};
 use crate::error::failed;
 use crate::values::{GoKind, kind, map_of, string, text_bytes, type_name};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::paths;
 use dropforge_base::stdlib::urls::reference::{Parts, parse, user_of};
-use dropforge_machine::assigned;
-use dropforge_machine::function::Cx;
+use dropforge_machine::function::{Cx, Rest};
+use dropforge_machine::functions;
 use dropforge_value::Value;
 
-assigned! {
+functions! {
     /// Functions of URLs.
     pub(super) static URLS:
-    "urlParse" (Str) = url_parse, makes Map,
+    "urlParse" [Str] = url_parse, makes Map,
         "Takes a URL apart: `scheme`, `host`, `hostname`, `path`, `query`, `opaque`, `fragment`, `userinfo`."
         [r#"{{ (urlParse "http://u:p@host:80/path?q=1#frag").hostname }}"# => "host", r#"{{ urlParse "%zz" }}"# => "E0404"];
-    "urlJoin" (Map) = url_join, "Puts the parts of a URL together, named like those of `urlParse`."
+    "urlJoin" [Map] = url_join, "Puts the parts of a URL together, named like those of `urlParse`."
         [r#"{{ urlJoin (dict "scheme" "http" "host" "h:80" "path" "/p" "query" "q=1") }}"# => "http://h:80/p?q=1"];
 }
 
-fn url_parse<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let text = only_bytes(cx, args)?;
+fn url_parse<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
     // Each part is copied at most three times.
     cx.charge(text.len().saturating_mul(8))?;
     let text = String::from_utf8_lossy(text);
@@ -50,8 +49,7 @@ fn dict_part<'v>(cx: &Cx<'v>, of: Value<'v>, key: &str) -> Result<&'v [u8]> {
     })
 }
 
-fn url_join<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let of = only(cx, args)?;
+fn url_join<'v>(cx: &Cx<'v>, of: Value<'v>) -> Result<String> {
     let text = |key| -> Result<String> {
         let bytes = dict_part(cx, of, key)?;
         // Escapes take three bytes for one.
@@ -72,57 +70,56 @@ fn url_join<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     if !user.is_empty() {
         parts.user = user_of(&user).map_err(|why| failed(format!("unable to parse userinfo in dict: {why}")))?;
     }
-    cx.text(&parts.to_text())
+    Ok(parts.to_text())
 }
 
-assigned! {
+functions! {
     /// Questions to the outside.
     pub(super) static OUTSIDE:
-    "lookup" (Str, Str, Str, Str) = |cx, _| cx.map(&[]),
-        makes Map, "Returns an empty map: there is no cluster to look up an object in."
+    "lookup" [Str, Str, Str, Str] = lookup, makes Map, "Returns an empty map: there is no cluster to look up an object in."
         [r#"{{ lookup "v1" "Secret" "default" "password" }}"# => "map[]"];
-    "getHostByName" (Str) = |cx, _| cx.borrowed(""), "Returns an empty text: names are not resolved."
+    "getHostByName" [Str] = |_: &[u8]| String::new(), "Returns an empty text: names are not resolved."
         [r#"[{{ getHostByName "localhost" }}]"# => "[]"];
 }
 
-assigned! {
+functions! {
     /// Functions of file paths.
     pub(super) static PATHS:
-    "base" (Str) = base, "Returns the last part of a path." [r#"{{ base "foo/bar" }}"# => "bar", r#"{{ base "" }}"# => "."];
-    "osBase" (Str) = base, "Returns the last part of a path." [r#"{{ osBase "/foo/bar" }}"# => "bar"];
-    "dir" (Str) = dir, "Returns a path without its last part." [r#"{{ dir "foo/bar/baz" }}"# => "foo/bar"];
-    "osDir" (Str) = dir, "Returns a path without its last part." [r#"{{ osDir "/foo" }}"# => "/"];
-    "clean" (Str) = clean, "Returns the shortest path with the same meaning." [r#"{{ clean "foo/bar/../baz" }}"# => "foo/baz"];
-    "osClean" (Str) = clean, "Returns the shortest path with the same meaning." [r#"{{ osClean "/a//b/." }}"# => "/a/b"];
-    "ext" (Str) = ext, "Returns the extension of a path with its point." [r#"{{ ext "foo.tar.gz" }}"# => ".gz"];
-    "osExt" (Str) = ext, "Returns the extension of a path with its point." [r#"[{{ osExt "/foo" }}]"# => "[]"];
-    "isAbs" (Str) = is_abs, "Returns `true` if a path starts at the root." [r#"{{ isAbs "/foo" }}"# => "true"];
-    "osIsAbs" (Str) = is_abs, "Returns `true` if a path starts at the root." [r#"{{ osIsAbs "foo" }}"# => "false"];
+    "base" [Str] = base, "Returns the last part of a path." [r#"{{ base "foo/bar" }}"# => "bar", r#"{{ base "" }}"# => "."];
+    "osBase" [Str] = base, "Returns the last part of a path." [r#"{{ osBase "/foo/bar" }}"# => "bar"];
+    "dir" [Str] = dir, "Returns a path without its last part." [r#"{{ dir "foo/bar/baz" }}"# => "foo/bar"];
+    "osDir" [Str] = dir, "Returns a path without its last part." [r#"{{ osDir "/foo" }}"# => "/"];
+    "clean" [Str] = clean, "Returns the shortest path with the same meaning." [r#"{{ clean "foo/bar/../baz" }}"# => "foo/baz"];
+    "osClean" [Str] = clean, "Returns the shortest path with the same meaning." [r#"{{ osClean "/a//b/." }}"# => "/a/b"];
+    "ext" [Str] = ext, "Returns the extension of a path with its point." [r#"{{ ext "foo.tar.gz" }}"# => ".gz"];
+    "osExt" [Str] = ext, "Returns the extension of a path with its point." [r#"[{{ osExt "/foo" }}]"# => "[]"];
+    "isAbs" [Str] = paths::is_absolute, "Returns `true` if a path starts at the root." [r#"{{ isAbs "/foo" }}"# => "true"];
+    "osIsAbs" [Str] = paths::is_absolute, "Returns `true` if a path starts at the root." [r#"{{ osIsAbs "foo" }}"# => "false"];
 }
 
-/// Returns the only argument, a path, and charges for the list of its parts.
-fn path<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<&'v [u8]> {
-    let path = only_bytes(cx, args)?;
-    cx.charge(path.len().saturating_mul(size_of::<&[u8]>() / 2))?;
-    Ok(path)
+fn lookup<'v>(cx: &Cx<'v>, _: Rest<'_, 'v>) -> Result<Value<'v>> {
+    cx.map(&[])
 }
 
-fn base<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    part(cx, paths::base(only_bytes(cx, args)?))
+fn base<'v>(cx: &Cx<'v>, path: &'v [u8]) -> Result<Value<'v>> {
+    part(cx, paths::base(path))
 }
 
-fn dir<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    string(cx, &paths::folder(path(cx, args)?))
+/// Charges for the list of the parts of a path.
+fn charge_parts(cx: &Cx<'_>, path: &[u8]) -> Result<()> {
+    cx.charge(path.len().saturating_mul(size_of::<&[u8]>() / 2))
 }
 
-fn clean<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    string(cx, &paths::cleaned(path(cx, args)?))
+fn dir<'v>(cx: &Cx<'v>, path: &'v [u8]) -> Result<Value<'v>> {
+    charge_parts(cx, path)?;
+    string(cx, &paths::folder(path))
 }
 
-fn ext<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    part(cx, paths::extension(only_bytes(cx, args)?))
+fn clean<'v>(cx: &Cx<'v>, path: &'v [u8]) -> Result<Value<'v>> {
+    charge_parts(cx, path)?;
+    string(cx, &paths::cleaned(path))
 }
 
-fn is_abs<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    Ok(Value::Bool(paths::is_absolute(only_bytes(cx, args)?)))
+fn ext<'v>(cx: &Cx<'v>, path: &'v [u8]) -> Result<Value<'v>> {
+    part(cx, paths::extension(path))
 }

@@ -263,9 +263,7 @@ impl<'l, 'a> Lower<'l, 'a> {
         move |name| {
             let function = registry.get(ImportKind::Function, name);
             // A template made at render time may change maps.
-            name == "tpl"
-                || function
-                    .is_some_and(|function| matches!(&function.params, Params::Assigned(params) if params.mutates))
+            name == "tpl" || function.is_some_and(|function| function.mutates)
         }
     }
 

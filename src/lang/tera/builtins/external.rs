@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Local, SecondsFormat, Utc};
 
-use super::arguments::{Written, subject, written, wrong};
+use super::arguments::{Written, written, wrong};
 use super::functions::Asked;
 use dropforge_base::diagnostics::Result;
 use dropforge_base::limits::Limit;
@@ -10,11 +10,11 @@ use dropforge_base::stdlib::encodings::{self, STRICT, URL_PATH};
 use dropforge_base::stdlib::patterns::search_steps;
 use dropforge_base::stdlib::time::{Format, Moment, TimeError, zone};
 use dropforge_base::stdlib::{float_format, strings, timestamps};
-use dropforge_machine::builtins;
 use dropforge_machine::function::Cx;
-use dropforge_value::Value;
+use dropforge_machine::functions;
+use dropforge_value::{Text, Value};
 
-builtins! {
+functions! {
     /// Filters, tests and functions that need other crates.
     pub(super) static EXTERNAL:
     filter "title" (value: Str) => title, total (Str),
@@ -46,48 +46,37 @@ builtins! {
         [r"{{ get_random(end=6) }}" => "E0405"];
 }
 
-fn title<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let text = subject(cx, args)?;
+fn title<'v>(cx: &Cx<'v>, text: &'v str, out: &mut String) -> Written<'v> {
     written(cx, Some(strings::any_case_len(text)), out, |out| strings::title(text, out))
 }
 
-fn url_encode<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let text = subject(cx, args)?;
+fn url_encode<'v>(cx: &Cx<'v>, text: &'v str, out: &mut String) -> Written<'v> {
     written(cx, Some(encodings::percent_len(text, URL_PATH)), out, |out| encodings::percent(text, URL_PATH, out))
 }
 
-fn url_encode_strict<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let text = subject(cx, args)?;
+fn url_encode_strict<'v>(cx: &Cx<'v>, text: &'v str, out: &mut String) -> Written<'v> {
     written(cx, Some(encodings::percent_len(text, STRICT)), out, |out| encodings::percent(text, STRICT, out))
 }
 
-fn slugify<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let text = subject(cx, args)?;
+fn slugify<'v>(cx: &Cx<'v>, text: &'v str, out: &mut String) -> Written<'v> {
     written(cx, strings::slug_len(text), out, |out| strings::slug(text, out))
 }
 
 /// Maximum bytes of a file size.
 const FILE_SIZE: usize = 16;
 
-fn file_size_of<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let [value, Value::Bool(binary)] = args else { return Err(cx.arity()) };
-    let bytes = match *value {
-        Value::Int(n) => u64::try_from(n).map_err(|_| cx.arity())?,
-        Value::Uint(n) => n,
-        _ => return Err(cx.arity()),
-    };
-    written(cx, Some(FILE_SIZE), out, |out| float_format::file_size(bytes, *binary, out))
+fn file_size_of<'v>(cx: &Cx<'v>, bytes: u64, binary: bool, out: &mut String) -> Written<'v> {
+    written(cx, Some(FILE_SIZE), out, |out| float_format::file_size(bytes, binary, out))
 }
 
-fn matching<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let (text, pattern) = Asked::defined(cx, "test `matching`", 1, args)?.texts("pattern")?;
+fn matching<'v>(cx: &Cx<'v>, value: Value<'v>, pattern: Option<Value<'v>>, excess: Option<Value<'v>>) -> Result<bool> {
+    let (text, pattern) = Asked::with(cx, "test `matching`", value, pattern, excess)?.texts("pattern")?;
     let regex = cx.regex(pattern)?;
     cx.spend(search_steps(pattern, text.len()))?;
-    Ok(Value::Bool(regex.is_match(text)))
+    Ok(regex.is_match(text))
 }
 
-fn now<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [Value::Bool(timestamp), Value::Bool(utc)] = args else { return Err(cx.arity()) };
+fn now<'v>(cx: &Cx<'v>, timestamp: bool, utc: bool) -> Result<Value<'v>> {
     let moment = DateTime::<Utc>::from(timestamps::now());
     match (timestamp, utc) {
         (true, _) => Ok(Value::Int(moment.timestamp())),
@@ -96,20 +85,19 @@ fn now<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     }
 }
 
-fn get_random<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [start, end] = args else { return Err(cx.arity()) };
+fn get_random<'v>(start: Value<'v>, end: Value<'v>) -> Result<i64> {
     let bound = |param, value| match value {
         Value::Int(n) => Ok(n),
         other => Err(wrong("function `get_random`", param, "an integer of 64 bits", other)),
     };
-    let (from, to) = (bound("start", *start)?, bound("end", *end)?);
+    let (from, to) = (bound("start", start)?, bound("end", end)?);
     if from >= to {
-        return Err(wrong("function `get_random`", "end", &format!("more than `start`, which is {from}"), *end));
+        return Err(wrong("function `get_random`", "end", &format!("more than `start`, which is {from}"), end));
     }
-    Ok(Value::Int(fastrand::i64(from..to)))
+    Ok(fastrand::i64(from..to))
 }
 
-builtins! {
+functions! {
     /// Date filters.
     pub(super) static TIME:
     filter "date" (value: Any, format: Str = str "%Y-%m-%d", timezone: Str = absent) => date,
@@ -129,20 +117,24 @@ const DATE: &str = "filter `date`";
 /// Maximum number of bytes for a two-letter directive: a signed year, a zone name, nanoseconds.
 const WIDEST: usize = 64;
 
-fn date<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let [value, pattern, timezone] = args else { return Err(cx.arity()) };
-    let format = pattern.as_str().ok_or_else(|| cx.arity())?;
+fn date<'v>(
+    cx: &Cx<'v>,
+    value: Value<'v>,
+    pattern: &'v Text<'v>,
+    timezone: Option<&'v Text<'v>>,
+    out: &mut String,
+) -> Written<'v> {
+    let (format, pattern) = (pattern.as_str(), Value::Str(pattern));
     cx.spend(format.len() as u64)?;
     let Some(checked) = Format::new(format) else {
-        return Err(wrong(DATE, "format", "a strftime format", *pattern));
+        return Err(wrong(DATE, "format", "a strftime format", pattern));
     };
-    let zone = match timezone {
-        Value::Str(name) => Some(zone(name.as_str()).ok_or_else(|| {
-            wrong(DATE, "timezone", "a name of the IANA time zone database, such as `Europe/Berlin`", *timezone)
-        })?),
-        _ => None,
+    let named = |name: &'v Text<'v>| {
+        let wanted = "a name of the IANA time zone database, such as `Europe/Berlin`";
+        zone(name.as_str()).ok_or_else(|| wrong(DATE, "timezone", wanted, Value::Str(name)))
     };
-    let moment = match *value {
+    let zone = timezone.map(named).transpose()?;
+    let moment = match value {
         Value::Int(seconds) => Moment::from_seconds(seconds, zone),
         Value::Str(text) => Moment::from_text(text.as_str(), zone),
         other => return Err(wrong(DATE, "value", "an integer of 64 bits or a string", other)),
@@ -153,9 +145,9 @@ fn date<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     moment.and_then(|moment| moment.format(checked, allowed, out)).map_err(|error| match error {
         TimeError::TooLong => Limit::Memory.error(cx.limits().memory),
         TimeError::NotInMoment => {
-            wrong(DATE, "format", "one that the value can fill", *pattern).with_note(error.to_string())
+            wrong(DATE, "format", "one that the value can fill", pattern).with_note(error.to_string())
         }
-        _ => wrong(DATE, "value", "a moment in time", *value).with_note(error.to_string()),
+        _ => wrong(DATE, "value", "a moment in time", value).with_note(error.to_string()),
     })?;
     cx.charge(out.len() - start + size_of::<Value>())?;
     Ok(None)

@@ -2,15 +2,15 @@
 //! checks before it calls them. The first parameter of a test is its value, which may be undefined. The last one,
 //! `excess`, only rejects further arguments.
 
-use super::arguments::{missing, natural, wrong};
+use super::arguments::{missing, wrong};
 use dropforge_base::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use dropforge_base::stdlib::numbers::remainder;
 use dropforge_base::stdlib::strings;
-use dropforge_machine::builtins;
 use dropforge_machine::function::Cx;
+use dropforge_machine::functions;
 use dropforge_value::Value;
 
-builtins! {
+functions! {
     /// The tests.
     pub(super) static TESTERS:
     test "defined" (value: Any = absent, excess: Any = absent) = defined, total (Any, Absent),
@@ -32,16 +32,16 @@ builtins! {
     test "divisibleby" (value: Any = absent, divisor: Any = absent, excess: Any = absent) = divisible_by, total (Number, Number, Absent),
         "True if the number leaves no remainder when divided by `divisor`."
         [r"{% set n = 9 %}{% if n is divisibleby(3) %}yes{% endif %}" => "yes"];
-    test "string" (value: Any = absent, excess: Any = absent) = string, total (Present, Absent),
+    test "string" (value: Any = absent, excess: Any = absent) = of_kind("test `string`", |value| matches!(value, Value::Str(_))), total (Present, Absent),
         "True if it is text."
         [r"{% set s = 'a' %}{% if s is string %}yes{% endif %}" => "yes"];
-    test "number" (value: Any = absent, excess: Any = absent) = number, total (Present, Absent),
+    test "number" (value: Any = absent, excess: Any = absent) = of_kind("test `number`", |value| value.as_f64().is_some()), total (Present, Absent),
         "True if it is a number."
         [r"{% set s = '1' %}{% if s is not number %}no{% endif %}" => "no"];
-    test "iterable" (value: Any = absent, excess: Any = absent) = iterable, total (Present, Absent),
+    test "iterable" (value: Any = absent, excess: Any = absent) = of_kind("test `iterable`", |value| matches!(value, Value::List(_) | Value::Map(_))), total (Present, Absent),
         "True if it is a list or a map."
         [r"{% set l = [1] %}{% if l is iterable %}yes{% endif %}" => "yes"];
-    test "object" (value: Any = absent, excess: Any = absent) = object, total (Present, Absent),
+    test "object" (value: Any = absent, excess: Any = absent) = of_kind("test `object`", |value| matches!(value, Value::Map(_))), total (Present, Absent),
         "True if it is a map."
         [r"{% set l = [1] %}{% if l is object %}yes{% else %}no{% endif %}" => "no"];
     test "starting_with" (value: Any = absent, start: Any = absent, excess: Any = absent) = starting_with, total (Str, Str, Absent),
@@ -58,34 +58,39 @@ builtins! {
         ];
 }
 
-/// The value of a test and, if the test takes one, its argument.
+/// The value of a test and, if the test takes one, its argument. Both may be missing.
 pub(super) struct Asked<'v> {
     of: &'static str,
     value: Value<'v>,
-    argument: Value<'v>,
+    argument: Option<Value<'v>>,
 }
 
 impl<'v> Asked<'v> {
-    /// Reads the arguments of a test that takes `takes` (0 or 1) of them, and rejects further ones.
-    fn new(cx: &Cx<'v>, of: &'static str, takes: usize, args: &[Value<'v>]) -> Result<Self> {
-        let (value, rest) = args.split_first().ok_or_else(|| cx.arity())?;
-        match rest.get(takes) {
-            Some(Value::Undefined) | None => {}
-            Some(excess) => return Err(too_many(of, takes, *excess)),
-        }
-        let argument = if takes == 0 { Value::Undefined } else { rest.first().copied().unwrap_or_default() };
-        Ok(Self { of, value: *value, argument })
+    /// Checks that the value of a test without an argument is defined, and that there is no `excess` argument.
+    fn new(cx: &Cx<'v>, of: &'static str, value: Value<'v>, excess: Option<Value<'v>>) -> Result<Self> {
+        none_in_excess(of, "no argument", excess)?;
+        Self { of, value, argument: None }.defined(cx)
     }
 
-    /// Reads the arguments of a test whose value must be defined.
-    pub(super) fn defined(cx: &Cx<'v>, of: &'static str, takes: usize, args: &[Value<'v>]) -> Result<Self> {
-        let asked = Self::new(cx, of, takes, args)?;
-        if asked.value.is_undefined() {
-            let message = format!("{CULPRIT}: {of} needs a variable that is defined");
+    /// Checks that the value of a test with an argument is defined, and that there is no `excess` argument.
+    pub(super) fn with(
+        cx: &Cx<'v>,
+        of: &'static str,
+        value: Value<'v>,
+        argument: Option<Value<'v>>,
+        excess: Option<Value<'v>>,
+    ) -> Result<Self> {
+        none_in_excess(of, "one argument", excess)?;
+        Self { of, value, argument }.defined(cx)
+    }
+
+    fn defined(self, cx: &Cx<'v>) -> Result<Self> {
+        if self.value.is_undefined() {
+            let message = format!("{CULPRIT}: {} needs a variable that is defined", self.of);
             let error = cx.fault(Code::UndefinedVariable, message);
             return Err(error.with_help("ask `is defined` first"));
         }
-        Ok(asked)
+        Ok(self)
     }
 
     fn number(&self) -> Result<f64> {
@@ -99,17 +104,17 @@ impl<'v> Asked<'v> {
     }
 
     fn text_argument(&self, param: &str) -> Result<&'v str> {
-        match self.argument {
-            Value::Undefined => Err(missing_argument(self.of, param, "a string")),
-            argument => argument.as_str().ok_or_else(|| wrong(self.of, param, "a string", argument)),
-        }
+        let argument = self.argument.ok_or_else(|| missing_argument(self.of, param, "a string"))?;
+        argument.as_str().ok_or_else(|| wrong(self.of, param, "a string", argument))
     }
 }
 
-#[cold]
-fn too_many(of: &str, takes: usize, excess: Value<'_>) -> Box<Diagnostic> {
-    let most = if takes == 0 { "no argument" } else { "one argument" };
-    wrong(of, "excess", &format!("left out, as the test takes {most}"), excess)
+/// Rejects further arguments of a test that takes at most `most`.
+fn none_in_excess(of: &str, most: &str, excess: Option<Value<'_>>) -> Result<()> {
+    match excess {
+        None => Ok(()),
+        Some(excess) => Err(wrong(of, "excess", &format!("left out, as the test takes {most}"), excess)),
+    }
 }
 
 /// Returns the error of a missing argument of a test, which has no name in templates.
@@ -120,84 +125,78 @@ fn missing_argument(of: &str, param: &str, wanted: &str) -> Box<Diagnostic> {
     error
 }
 
-/// Answers a test without arguments.
-fn ask<'v>(
+fn defined<'v>(value: Value<'v>, excess: Option<Value<'v>>) -> Result<bool> {
+    none_in_excess("test `defined`", "no argument", excess)?;
+    Ok(!value.is_undefined())
+}
+
+fn undefined<'v>(value: Value<'v>, excess: Option<Value<'v>>) -> Result<bool> {
+    none_in_excess("test `undefined`", "no argument", excess)?;
+    Ok(value.is_undefined())
+}
+
+fn odd<'v>(cx: &Cx<'v>, value: Value<'v>, excess: Option<Value<'v>>) -> Result<bool> {
+    Ok(remainder(Asked::new(cx, "test `odd`", value, excess)?.number()?, 2.0) != 0.0)
+}
+
+fn even<'v>(cx: &Cx<'v>, value: Value<'v>, excess: Option<Value<'v>>) -> Result<bool> {
+    Ok(remainder(Asked::new(cx, "test `even`", value, excess)?.number()?, 2.0) == 0.0)
+}
+
+fn divisible_by<'v>(
     cx: &Cx<'v>,
-    of: &'static str,
-    args: &[Value<'v>],
-    holds: impl FnOnce(&Asked<'v>) -> Result<bool>,
-) -> Result<Value<'v>> {
-    holds(&Asked::defined(cx, of, 0, args)?).map(Value::Bool)
-}
-
-fn defined<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    Asked::new(cx, "test `defined`", 0, args).map(|asked| Value::Bool(!asked.value.is_undefined()))
-}
-
-fn undefined<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    Asked::new(cx, "test `undefined`", 0, args).map(|asked| Value::Bool(asked.value.is_undefined()))
-}
-
-fn odd<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    ask(cx, "test `odd`", args, |asked| Ok(remainder(asked.number()?, 2.0) != 0.0))
-}
-
-fn even<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    ask(cx, "test `even`", args, |asked| Ok(remainder(asked.number()?, 2.0) == 0.0))
-}
-
-fn divisible_by<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let asked = Asked::defined(cx, "test `divisibleby`", 1, args)?;
+    value: Value<'v>,
+    divisor: Option<Value<'v>>,
+    excess: Option<Value<'v>>,
+) -> Result<bool> {
+    let asked = Asked::with(cx, "test `divisibleby`", value, divisor, excess)?;
     let number = asked.number()?;
-    match (asked.argument.as_f64(), asked.argument) {
+    let divisor = divisor.ok_or_else(|| missing_argument(asked.of, "divisor", "a number"))?;
+    match divisor.as_f64() {
         // Nothing is divisible by zero: the remainder is NaN.
-        (Some(divisor), _) => Ok(Value::Bool(remainder(number, divisor) == 0.0)),
-        (None, Value::Undefined) => Err(missing_argument(asked.of, "divisor", "a number")),
-        (None, other) => Err(wrong(asked.of, "divisor", "a number", other)),
+        Some(divisor) => Ok(remainder(number, divisor) == 0.0),
+        None => Err(wrong(asked.of, "divisor", "a number", divisor)),
     }
 }
 
-fn string<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    ask(cx, "test `string`", args, |asked| Ok(matches!(asked.value, Value::Str(_))))
+/// Returns the body of a test without arguments that looks at the kind of its value.
+fn of_kind<'v>(
+    of: &'static str,
+    holds: fn(&Value<'v>) -> bool,
+) -> impl Fn(&Cx<'v>, Value<'v>, Option<Value<'v>>) -> Result<bool> {
+    move |cx, value, excess| Ok(holds(&Asked::new(cx, of, value, excess)?.value))
 }
 
-fn number<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    ask(cx, "test `number`", args, |asked| Ok(asked.value.as_f64().is_some()))
+fn starting_with<'v>(
+    cx: &Cx<'v>,
+    value: Value<'v>,
+    start: Option<Value<'v>>,
+    excess: Option<Value<'v>>,
+) -> Result<bool> {
+    let (text, start) = Asked::with(cx, "test `starting_with`", value, start, excess)?.texts("start")?;
+    Ok(text.starts_with(start))
 }
 
-fn iterable<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    ask(cx, "test `iterable`", args, |asked| Ok(matches!(asked.value, Value::List(_) | Value::Map(_))))
+fn ending_with<'v>(cx: &Cx<'v>, value: Value<'v>, end: Option<Value<'v>>, excess: Option<Value<'v>>) -> Result<bool> {
+    let (text, end) = Asked::with(cx, "test `ending_with`", value, end, excess)?.texts("end")?;
+    Ok(text.ends_with(end))
 }
 
-fn object<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    ask(cx, "test `object`", args, |asked| Ok(matches!(asked.value, Value::Map(_))))
-}
-
-fn starting_with<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let (text, start) = Asked::defined(cx, "test `starting_with`", 1, args)?.texts("start")?;
-    Ok(Value::Bool(text.starts_with(start)))
-}
-
-fn ending_with<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let (text, end) = Asked::defined(cx, "test `ending_with`", 1, args)?.texts("end")?;
-    Ok(Value::Bool(text.ends_with(end)))
-}
-
-fn containing<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let asked = Asked::defined(cx, "test `containing`", 1, args)?;
-    Ok(Value::Bool(match asked.value {
+fn containing<'v>(cx: &Cx<'v>, value: Value<'v>, part: Option<Value<'v>>, excess: Option<Value<'v>>) -> Result<bool> {
+    let asked = Asked::with(cx, "test `containing`", value, part, excess)?;
+    match value {
         Value::Str(_) => {
             let (text, part) = asked.texts("part")?;
             cx.spend(text.len() as u64 / 64)?;
-            strings::contains(text, part)
+            Ok(strings::contains(text, part))
         }
-        Value::List(_) if asked.argument.is_undefined() => {
-            return Err(missing_argument(asked.of, "part", "an item"));
+        Value::List(list) => {
+            let part = part.ok_or_else(|| missing_argument(asked.of, "part", "an item"))?;
+            has_item(cx, list.items(), part)
         }
-        Value::List(list) => has_item(cx, list.items(), asked.argument)?,
-        Value::Map(map) => map.get(asked.text_argument("part")?).is_some(),
-        other => return Err(wrong(asked.of, "value", "a string, a list or a map", other)),
-    }))
+        Value::Map(map) => Ok(map.get(asked.text_argument("part")?).is_some()),
+        other => Err(wrong(asked.of, "value", "a string, a list or a map", other)),
+    }
 }
 
 /// Returns `true` if one of `items` equals `wanted`.
@@ -221,7 +220,7 @@ fn has_equal<'v>(cx: &Cx<'v>, items: &[Value<'v>], wanted: Value<'v>) -> Result<
     Ok(false)
 }
 
-builtins! {
+functions! {
     /// The functions.
     pub(super) static FUNCTIONS:
     function "range" (start: Size = int 0, end: Size, step_by: Size = int 1) = range,
@@ -241,14 +240,13 @@ builtins! {
         [r"{{ get_env(name='HOME') }}" => "E0405"];
 }
 
-fn range<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [start, end, step] = args else { return Err(cx.arity()) };
-    let (from, to, step_by) = (natural(cx, *start)?, natural(cx, *end)?, natural(cx, *step)?);
+fn range<'v>(cx: &Cx<'v>, from: u64, to: u64, step_by: u64) -> Result<Value<'v>> {
     if from > to {
-        return Err(wrong("function `range`", "start", &format!("at most `end`, which is {to}"), *start));
+        let wanted = format!("at most `end`, which is {to}");
+        return Err(wrong("function `range`", "start", &wanted, Value::uint(from)));
     }
     if step_by == 0 && from < to {
-        return Err(wrong("function `range`", "step_by", "at least 1", *step));
+        return Err(wrong("function `range`", "step_by", "at least 1", Value::Int(0)));
     }
     let count = (to - from).div_ceil(step_by.max(1));
     cx.spend(count)?;
@@ -258,19 +256,17 @@ fn range<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     Ok(cx.arena().borrowed_list(cx.arena().bump().alloc_slice_fill_iter(numbers)))
 }
 
-pub(super) fn throw<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [Value::Str(message)] = args else { return Err(cx.arity()) };
-    Err(cx.fault(Code::FunctionFailed, message.as_str()))
+pub(super) fn throw<'v>(cx: &Cx<'v>, message: &'v str) -> Result<Value<'v>> {
+    Err(cx.fault(Code::FunctionFailed, message))
 }
 
-fn get_env<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [Value::Str(name), default] = args else { return Err(cx.arity()) };
-    match (std::env::var(name.as_str()), default) {
+fn get_env<'v>(cx: &Cx<'v>, name: &'v str, default: Option<Value<'v>>) -> Result<Value<'v>> {
+    match (std::env::var(name), default) {
         (Ok(found), _) => cx.text(&found),
-        (Err(_), Value::Undefined) => {
-            let message = format!("function `get_env`: there is no environment variable `{}`", name.as_str());
+        (Err(_), None) => {
+            let message = format!("function `get_env`: there is no environment variable `{name}`");
             Err(cx.fault(Code::FunctionFailed, message))
         }
-        (Err(_), default) => Ok(*default),
+        (Err(_), Some(default)) => Ok(default),
     }
 }

@@ -7,17 +7,17 @@ use hashbrown::{DefaultHashBuilder, HashSet};
 use indexmap::IndexMap;
 use smallvec::SmallVec;
 
-use super::arguments::{Written, items, missing, optional_text, required_text, wrong};
+use super::arguments::{Written, missing, optional_text, required_text, wrong};
 use super::strings::unescaped;
 use super::values::{Charged, json};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::paths::{BadPath, step_index, steps};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
-use dropforge_machine::builtins;
 use dropforge_machine::function::{Cx, excerpt};
-use dropforge_value::{JsonStyle, Value};
+use dropforge_machine::functions;
+use dropforge_value::{JsonStyle, List, Value};
 
-builtins! {
+functions! {
     /// List filters.
     pub(super) static LISTS:
     filter "first" (value: List) = first, total (List),
@@ -40,31 +40,29 @@ builtins! {
         [r"{{ [1] | concat(with=[2, 3]) | concat(with=4) }}" => "[1, 2, 3, 4]"];
 }
 
-fn first<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    items(cx, args)?.first().copied().map_or_else(|| cx.borrowed(""), Ok)
+fn first<'v>(cx: &Cx<'v>, items: &'v [Value<'v>]) -> Result<Value<'v>> {
+    items.first().copied().map_or_else(|| cx.borrowed(""), Ok)
 }
 
-fn last<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    items(cx, args)?.last().copied().map_or_else(|| cx.borrowed(""), Ok)
+fn last<'v>(cx: &Cx<'v>, items: &'v [Value<'v>]) -> Result<Value<'v>> {
+    items.last().copied().map_or_else(|| cx.borrowed(""), Ok)
 }
 
-fn nth<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let items = items(cx, args)?;
+fn nth<'v>(cx: &Cx<'v>, items: &'v [Value<'v>], n: Option<Value<'v>>) -> Result<Value<'v>> {
     if items.is_empty() {
         return cx.borrowed("");
     }
-    let at = match args.get(1).copied().unwrap_or_default() {
-        Value::Int(n @ 0..) => usize::try_from(n).unwrap_or(usize::MAX),
-        Value::Uint(_) => usize::MAX,
-        Value::Undefined => return Err(missing("filter `nth`", "n", "an integer that is not negative")),
-        other => return Err(wrong("filter `nth`", "n", "an integer that is not negative", other)),
+    let at = match n {
+        Some(Value::Int(n @ 0..)) => usize::try_from(n).unwrap_or(usize::MAX),
+        Some(Value::Uint(_)) => usize::MAX,
+        None => return Err(missing("filter `nth`", "n", "an integer that is not negative")),
+        Some(other) => return Err(wrong("filter `nth`", "n", "an integer that is not negative", other)),
     };
     items.get(at).copied().map_or_else(|| cx.borrowed(""), Ok)
 }
 
-fn join<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let [_, sep] = args else { return Err(cx.arity()) };
-    let (items, sep) = (items(cx, args)?, unescaped(cx, *sep)?);
+fn join<'v>(cx: &Cx<'v>, items: &'v [Value<'v>], sep: &'v str, out: &mut String) -> Written<'v> {
+    let sep = unescaped(cx, sep)?;
     let mut joined = Charged::new(cx, out);
     for (at, item) in items.iter().enumerate() {
         if at > 0 {
@@ -75,37 +73,34 @@ fn join<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
     joined.finish()
 }
 
-fn slice<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, start, end] = args else { return Err(cx.arity()) };
-    let items = items(cx, args)?;
+fn slice<'v>(cx: &Cx<'v>, list: &'v List<'v>, start: Option<Value<'v>>, end: Option<Value<'v>>) -> Result<Value<'v>> {
+    let items = list.items();
     if items.is_empty() {
-        return Ok(*value);
+        return Ok(Value::List(list));
     }
-    let start = position("start", *start, items.len())?.unwrap_or(0);
-    let end = position("end", *end, items.len())?.map_or(items.len(), |end| end.min(items.len()));
+    let start = position("start", start, items.len())?.unwrap_or(0);
+    let end = position("end", end, items.len())?.map_or(items.len(), |end| end.min(items.len()));
     cx.list(items.get(start..end).unwrap_or(&[]))
 }
 
 /// Returns a position from the start. Negative positions count from the end; those before the start become 0.
-fn position(param: &str, value: Value<'_>, len: usize) -> Result<Option<usize>> {
+fn position(param: &str, value: Option<Value<'_>>, len: usize) -> Result<Option<usize>> {
+    let Some(value) = value else { return Ok(None) };
     match value.as_f64() {
         Some(at) if at >= 0.0 => Ok(Some(at as usize)),
         Some(at) => Ok(Some((len as f64 + at) as usize)),
-        None if value.is_undefined() => Ok(None),
         None => Err(wrong("filter `slice`", param, "a number", value)),
     }
 }
 
-fn concat<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [_, with] = args else { return Err(cx.arity()) };
-    let items = items(cx, args)?;
-    let more = with.as_list().unwrap_or(std::slice::from_ref(with));
+fn concat<'v>(cx: &Cx<'v>, items: &'v [Value<'v>], with: Value<'v>) -> Result<Value<'v>> {
+    let more = with.as_list().unwrap_or(std::slice::from_ref(&with));
     cx.spend((items.len() + more.len()) as u64)?;
     cx.charge((items.len() + more.len()) * size_of::<Value>())?;
     cx.list(&[items, more].concat())
 }
 
-builtins! {
+functions! {
     /// List filters by an attribute of the items.
     pub(super) static ATTRIBUTES:
     filter "sort" (value: List, attribute: Any = absent) = sort,
@@ -175,11 +170,10 @@ impl<'v> Attribute<'v> {
 
 const SORT: &str = "filter `sort`";
 
-fn sort<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, attribute] = args else { return Err(cx.arity()) };
-    let items = items(cx, args)?;
-    let Some(first) = items.first() else { return Ok(*value) };
-    let attribute = Attribute::new(cx, optional_text(SORT, "attribute", *attribute)?.unwrap_or(""));
+fn sort<'v>(cx: &Cx<'v>, list: &'v List<'v>, attribute: Option<Value<'v>>) -> Result<Value<'v>> {
+    let items = list.items();
+    let Some(first) = items.first() else { return Ok(Value::List(list)) };
+    let attribute = Attribute::new(cx, optional_text(SORT, "attribute", attribute)?.unwrap_or(""));
     let key = attribute.of(*first)?.ok_or_else(|| attribute.absent(SORT, *first))?;
     match key {
         Value::Bool(_) => {
@@ -307,16 +301,20 @@ fn mixed(first: &str, other: Value<'_>) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadArgument, message)
 }
 
-fn unique<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, attribute, case_sensitive] = args else { return Err(cx.arity()) };
-    let items = items(cx, args)?;
-    let Some(first) = items.first() else { return Ok(*value) };
-    let case_sensitive = match *case_sensitive {
-        Value::Undefined => false,
-        Value::Bool(b) => b,
-        other => return Err(wrong(UNIQUE, "case_sensitive", "a boolean", other)),
+fn unique<'v>(
+    cx: &Cx<'v>,
+    list: &'v List<'v>,
+    attribute: Option<Value<'v>>,
+    case_sensitive: Option<Value<'v>>,
+) -> Result<Value<'v>> {
+    let items = list.items();
+    let Some(first) = items.first() else { return Ok(Value::List(list)) };
+    let case_sensitive = match case_sensitive {
+        None => false,
+        Some(Value::Bool(b)) => b,
+        Some(other) => return Err(wrong(UNIQUE, "case_sensitive", "a boolean", other)),
     };
-    let attribute = Attribute::new(cx, optional_text(UNIQUE, "attribute", *attribute)?.unwrap_or(""));
+    let attribute = Attribute::new(cx, optional_text(UNIQUE, "attribute", attribute)?.unwrap_or(""));
     let first = attribute.of(*first)?.ok_or_else(|| attribute.absent(UNIQUE, *first))?;
     cx.spend(items.len() as u64)?;
     cx.charge(items.len().saturating_mul(2 * size_of::<Value>()))?;
@@ -331,8 +329,8 @@ fn unique<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     cx.list(&kept)
 }
 
-fn group_by<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let Some((items, attribute)) = by_attribute(cx, "filter `group_by`", args)? else { return cx.map(&[]) };
+fn group_by<'v>(cx: &Cx<'v>, items: &'v [Value<'v>], attribute: Option<Value<'v>>) -> Result<Value<'v>> {
+    let Some(attribute) = by_attribute(cx, "filter `group_by`", items, attribute)? else { return cx.map(&[]) };
     let mut groups: IndexMap<&'v str, Vec<Value<'v>>, DefaultHashBuilder> = IndexMap::default();
     for item in items {
         let key = match attribute.of(*item)? {
@@ -352,40 +350,48 @@ fn group_by<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     cx.map(&entries?)
 }
 
-/// Returns the items and the attribute of a filter that needs one, and charges for a list of the items. Like the
-/// reference, ignores the arguments if the list is empty.
-fn by_attribute<'v>(cx: &Cx<'v>, of: &str, args: &[Value<'v>]) -> Result<Option<(&'v [Value<'v>], Attribute<'v>)>> {
-    let items = items(cx, args)?;
+/// Returns the attribute of a filter that needs one, and charges for a list of the items. Like the reference, ignores the
+/// arguments if the list is empty.
+fn by_attribute<'v>(
+    cx: &Cx<'v>,
+    of: &str,
+    items: &[Value<'v>],
+    name: Option<Value<'v>>,
+) -> Result<Option<Attribute<'v>>> {
     if items.is_empty() {
         return Ok(None);
     }
-    let name = args.get(1).copied().unwrap_or_default();
     let attribute = Attribute::new(cx, required_text(of, "attribute", name)?);
     cx.spend(items.len() as u64)?;
     cx.charge(items.len().saturating_mul(size_of::<Value>()))?;
-    Ok(Some((items, attribute)))
+    Ok(Some(attribute))
 }
 
-fn filter<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list, _, wanted] = args else { return Err(cx.arity()) };
-    let Some((items, attribute)) = by_attribute(cx, "filter `filter`", args)? else { return Ok(*list) };
+fn filter<'v>(
+    cx: &Cx<'v>,
+    list: &'v List<'v>,
+    attribute: Option<Value<'v>>,
+    wanted: Option<Value<'v>>,
+) -> Result<Value<'v>> {
+    let attribute = by_attribute(cx, "filter `filter`", list.items(), attribute)?;
+    let Some(attribute) = attribute else { return Ok(Value::List(list)) };
     let mut kept: SmallVec<[_; FEW]> = SmallVec::new();
-    for item in items {
+    for item in list.items() {
         let found = attribute.of(*item)?.unwrap_or(Value::Null);
         let keep = match wanted {
-            Value::Undefined | Value::Null => !matches!(found, Value::Null),
-            wanted => cx.equal(found, *wanted)?,
+            None | Some(Value::Null) => !matches!(found, Value::Null),
+            Some(wanted) => cx.equal(found, wanted)?,
         };
         kept.extend(keep.then_some(*item));
     }
     cx.list(&kept)
 }
 
-fn map<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list, _] = args else { return Err(cx.arity()) };
-    let Some((items, attribute)) = by_attribute(cx, "filter `map`", args)? else { return Ok(*list) };
+fn map<'v>(cx: &Cx<'v>, list: &'v List<'v>, attribute: Option<Value<'v>>) -> Result<Value<'v>> {
+    let attribute = by_attribute(cx, "filter `map`", list.items(), attribute)?;
+    let Some(attribute) = attribute else { return Ok(Value::List(list)) };
     let mut found: SmallVec<[_; FEW]> = SmallVec::new();
-    for item in items {
+    for item in list.items() {
         found.extend(attribute.of(*item)?.filter(|value| !matches!(value, Value::Null)));
     }
     cx.list(&found)

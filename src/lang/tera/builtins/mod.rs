@@ -28,10 +28,9 @@ mod values;
 pub(super) use functions::has_item;
 pub(super) use values::write_text;
 
-use dropforge_base::diagnostics::Result;
-use dropforge_machine::builtins;
 use dropforge_machine::bytecode::ImportKind;
-use dropforge_machine::function::{Builtin, Cx, Registry};
+use dropforge_machine::function::{Builtin, Registry};
+use dropforge_machine::functions;
 use dropforge_value::Value;
 
 /// Returns every table of Tera's builtins.
@@ -85,7 +84,7 @@ pub(super) fn beyond(kind: ImportKind, name: &str) -> Option<&'static Builtin> {
     plus_tables().into_iter().flatten().find(|builtin| builtin.kind == kind && builtin.name == name)
 }
 
-builtins! {
+functions! {
     /// The filters that lowering applies itself.
     static MARKS:
     filter "default" (variable: Any = absent, value: Any) = default,
@@ -101,16 +100,12 @@ pub fn marks() -> &'static [Builtin] {
     MARKS
 }
 
-fn default<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    match args {
-        [Value::Null | Value::Undefined, value] => Ok(*value),
-        [variable, _] => Ok(*variable),
-        _ => Err(cx.arity()),
-    }
+fn default<'v>(variable: Value<'v>, value: Value<'v>) -> Value<'v> {
+    if matches!(variable, Value::Null | Value::Undefined) { value } else { variable }
 }
 
-fn safe<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    args.first().copied().ok_or_else(|| cx.arity())
+fn safe(value: Value<'_>) -> Value<'_> {
+    value
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use super::arguments::{number, wrong};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::numbers::{self, BASES, Rounding};
-use dropforge_machine::builtins;
 use dropforge_machine::function::Cx;
-use dropforge_value::Value;
+use dropforge_machine::functions;
+use dropforge_value::{Text, Value};
 
-builtins! {
+functions! {
     /// Filters of numbers, and from text to numbers.
     pub(super) static NUMBERS:
     filter "int" (value: Any, default: Int = int 0, base: Size = int 10) = int,
@@ -40,76 +40,67 @@ builtins! {
         ];
 }
 
-fn int<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, default, base] = args else { return Err(cx.arity()) };
-    let Value::Int(fallback) = *default else {
-        return Err(wrong("filter `int`", "default", "an integer of 64 bits", *default));
+fn int<'v>(cx: &Cx<'v>, value: Value<'v>, default: Value<'v>, base: Value<'v>) -> Result<i64> {
+    let Value::Int(fallback) = default else {
+        return Err(wrong("filter `int`", "default", "an integer of 64 bits", default));
     };
     let radix = match base {
-        Value::Int(radix) => u32::try_from(*radix).ok(),
+        Value::Int(radix) => u32::try_from(radix).ok(),
         _ => None,
     };
-    let radix = radix.ok_or_else(|| wrong("filter `int`", "base", "an integer of 32 bits", *base))?;
+    let radix = radix.ok_or_else(|| wrong("filter `int`", "base", "an integer of 32 bits", base))?;
     match value {
         Value::Str(text) => {
             if !BASES.contains(&radix) {
-                return Err(wrong("filter `int`", "base", "in the range [2, 36]", *base));
+                return Err(wrong("filter `int`", "base", "in the range [2, 36]", base));
             }
             cx.spend(text.as_str().len() as u64 / 64)?;
-            Ok(Value::Int(numbers::int_of_text(text.as_str(), radix).unwrap_or(fallback)))
+            Ok(numbers::int_of_text(text.as_str(), radix).unwrap_or(fallback))
         }
         // Deliberately through a float: digits above 2^53 are lost, and larger numbers are clamped.
         _ => match value.as_f64() {
-            Some(number) => Ok(Value::Int(number as i64)),
-            None => Err(wrong("filter `int`", "value", "a string or a number", *value)),
+            Some(number) => Ok(number as i64),
+            None => Err(wrong("filter `int`", "value", "a string or a number", value)),
         },
     }
 }
 
-fn float<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, default] = args else { return Err(cx.arity()) };
-    let Some(fallback) = default.as_f64() else { return Err(cx.arity()) };
+fn float<'v>(cx: &Cx<'v>, value: Value<'v>, default: f64) -> Result<Value<'v>> {
     match value {
         Value::Str(text) => {
             cx.spend(text.as_str().len() as u64 / 64)?;
-            Ok(number(numbers::float_of_text(text.as_str()).unwrap_or(fallback)))
+            Ok(number(numbers::float_of_text(text.as_str()).unwrap_or(default)))
         }
         _ => match value.as_f64() {
             Some(float) => Ok(number(float)),
-            None => Err(wrong("filter `float`", "value", "a string or a number", *value)),
+            None => Err(wrong("filter `float`", "value", "a string or a number", value)),
         },
     }
 }
 
-fn abs<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = args else { return Err(cx.arity()) };
-    match *value {
+fn abs(value: Value<'_>) -> Result<Value<'_>> {
+    match value {
         // The smallest integer stays as it is, because the reference wraps.
         Value::Int(n) => Ok(Value::Int(n.wrapping_abs())),
-        Value::Uint(_) => Ok(*value),
+        Value::Uint(_) => Ok(value),
         Value::Float(n) => Ok(number(n.abs())),
         other => Err(wrong("filter `abs`", "value", "a number", other)),
     }
 }
 
-fn round<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, method, precision] = args else { return Err(cx.arity()) };
-    let name = method.as_str().ok_or_else(|| cx.arity())?;
-    let method = Rounding::named(name).ok_or_else(|| {
-        let error = wrong("filter `round`", "method", "`common`, `ceil` or `floor`", *method);
-        error.with_available(Rounding::NAMES).with_suggestion(name, Rounding::NAMES)
+fn round<'v>(value: f64, name: &'v Text<'v>, precision: Value<'v>) -> Result<Value<'v>> {
+    let method = Rounding::named(name.as_str()).ok_or_else(|| {
+        let error = wrong("filter `round`", "method", "`common`, `ceil` or `floor`", Value::Str(name));
+        error.with_available(Rounding::NAMES).with_suggestion(name.as_str(), Rounding::NAMES)
     })?;
     let places = match precision {
-        Value::Int(places) => i32::try_from(*places).ok(),
+        Value::Int(places) => i32::try_from(places).ok(),
         _ => None,
     };
-    let places = places.ok_or_else(|| wrong("filter `round`", "precision", "an integer of 32 bits", *precision))?;
-    let value = value.as_f64().ok_or_else(|| cx.arity())?;
+    let places = places.ok_or_else(|| wrong("filter `round`", "precision", "an integer of 32 bits", precision))?;
     Ok(number(numbers::round(value, method, places)))
 }
 
-fn pluralize<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, singular, plural] = args else { return Err(cx.arity()) };
-    let value = value.as_f64().ok_or_else(|| cx.arity())?;
-    Ok(if (value.abs() - 1.0).abs() > f64::EPSILON { *plural } else { *singular })
+fn pluralize<'v>(value: f64, singular: Value<'v>, plural: Value<'v>) -> Value<'v> {
+    if (value.abs() - 1.0).abs() > f64::EPSILON { plural } else { singular }
 }

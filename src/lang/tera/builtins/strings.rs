@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-use super::arguments::{Written, grown, subject, subject_text, written};
+use super::arguments::{Written, grown, written};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::byte_search;
 use dropforge_base::stdlib::markup::{self, Entities, HTML, SLASHES, XML};
 use dropforge_base::stdlib::strings::{self, Indent};
-use dropforge_machine::builtins;
 use dropforge_machine::function::Cx;
+use dropforge_machine::functions;
 use dropforge_value::{Text, Value};
 
-builtins! {
+functions! {
     /// String filters.
     pub(super) static STRINGS:
     filter "upper" (value: Str) => upper, total (Str),
@@ -58,51 +58,47 @@ builtins! {
         ["{{ 'a\nb' | linebreaksbr }}" => "a<br>b"];
 }
 
-fn upper<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    with_case(cx, args, out, str::make_ascii_uppercase, strings::push_uppercase)
+fn upper<'v>(cx: &Cx<'v>, text: &'v Text<'v>, out: &mut String) -> Written<'v> {
+    with_case(cx, text, out, str::make_ascii_uppercase, strings::push_uppercase)
 }
 
-fn lower<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    with_case(cx, args, out, str::make_ascii_lowercase, strings::push_lowercase)
+fn lower<'v>(cx: &Cx<'v>, text: &'v Text<'v>, out: &mut String) -> Written<'v> {
+    with_case(cx, text, out, str::make_ascii_lowercase, strings::push_lowercase)
 }
 
 /// Appends the text with all letters changed: ASCII in place, any other text by `push`.
 #[inline(always)]
 fn with_case<'v>(
     cx: &Cx<'v>,
-    args: &[Value<'v>],
+    text: &Text<'v>,
     out: &mut String,
     ascii: impl FnOnce(&mut str),
     push: impl FnOnce(&str, &mut String),
 ) -> Written<'v> {
-    let text = subject_text(cx, args)?;
     if text.is_ascii() {
         return written(cx, Some(text.as_str().len()), out, |out| strings::push_changed(text.as_str(), out, ascii));
     }
     grown(cx, out, |out| push(text.as_str(), out))
 }
 
-fn capitalize<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let text = subject(cx, args)?;
+fn capitalize<'v>(cx: &Cx<'v>, text: &'v str, out: &mut String) -> Written<'v> {
     written(cx, Some(strings::any_case_len(text)), out, |out| strings::capitalize(text, out))
 }
 
-fn trim<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    cx.borrowed(subject(cx, args)?.trim())
+fn trim<'v>(text: &'v str) -> &'v str {
+    text.trim()
 }
 
-fn trim_start<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    cx.borrowed(subject(cx, args)?.trim_start())
+fn trim_start<'v>(text: &'v str) -> &'v str {
+    text.trim_start()
 }
 
-fn trim_end<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    cx.borrowed(subject(cx, args)?.trim_end())
+fn trim_end<'v>(text: &'v str) -> &'v str {
+    text.trim_end()
 }
 
-/// Returns a string argument with `
-/// ` and `\t` replaced by a newline and a tab.
-pub(super) fn unescaped<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Cow<'v, str>> {
-    let text = value.as_str().ok_or_else(|| cx.arity())?;
+/// Returns a text with `\n` and `\t` replaced by a newline and a tab.
+pub(super) fn unescaped<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Cow<'v, str>> {
     if !text.contains('\\') {
         return Ok(Cow::Borrowed(text));
     }
@@ -110,48 +106,37 @@ pub(super) fn unescaped<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Cow<'v, str
     Ok(Cow::Owned(strings::control_escapes(text)))
 }
 
-fn trim_start_matches<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [_, pat] = args else { return Err(cx.arity()) };
-    cx.borrowed(subject(cx, args)?.trim_start_matches(&*unescaped(cx, *pat)?))
+fn trim_start_matches<'v>(cx: &Cx<'v>, text: &'v str, pat: &'v str) -> Result<&'v str> {
+    Ok(text.trim_start_matches(&*unescaped(cx, pat)?))
 }
 
-fn trim_end_matches<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [_, pat] = args else { return Err(cx.arity()) };
-    cx.borrowed(subject(cx, args)?.trim_end_matches(&*unescaped(cx, *pat)?))
+fn trim_end_matches<'v>(cx: &Cx<'v>, text: &'v str, pat: &'v str) -> Result<&'v str> {
+    Ok(text.trim_end_matches(&*unescaped(cx, pat)?))
 }
 
-fn truncate<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let [value, Value::Int(length), Value::Str(end)] = args else {
-        // A length above `i64::MAX` truncates nothing.
-        return args.first().copied().map(Some).ok_or_else(|| cx.arity());
-    };
-    let (text, end) = (subject(cx, args)?, end.as_str());
-    let length = usize::try_from(*length).unwrap_or(usize::MAX);
-    let Some(kept) = strings::truncated(text, length) else { return Ok(Some(*value)) };
+fn truncate<'v>(cx: &Cx<'v>, value: &'v Text<'v>, length: usize, end: &'v str, out: &mut String) -> Written<'v> {
+    let Some(kept) = strings::truncated(value.as_str(), length) else { return Ok(Some(Value::Str(value))) };
     written(cx, kept.len().checked_add(end.len()), out, |out| out.extend([kept, end]))
 }
 
-fn wordcount<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let text = subject(cx, args)?;
+fn wordcount<'v>(cx: &Cx<'v>, text: &'v str) -> Result<i64> {
     cx.spend(text.len() as u64 / 64)?;
-    Ok(Value::uint(strings::word_count(text) as u64))
+    Ok(strings::word_count(text) as i64)
 }
 
-fn replace<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let [value, Value::Str(from), Value::Str(to)] = args else { return Err(cx.arity()) };
-    let (text, from, to) = (subject(cx, args)?, from.as_str(), to.as_str());
+fn replace<'v>(cx: &Cx<'v>, value: &'v Text<'v>, from: &'v str, to: &'v str, out: &mut String) -> Written<'v> {
+    let text = value.as_str();
     cx.spend(text.len() as u64 / 64)?;
     let found = strings::occurrences(text, from);
     if found == 0 {
-        return Ok(Some(*value));
+        return Ok(Some(Value::Str(value)));
     }
     let len = strings::replaced_len(text, from, to, found);
     written(cx, len, out, |out| strings::push_replaced(text, from, to, found, out))
 }
 
-fn split<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [_, pat] = args else { return Err(cx.arity()) };
-    let (text, pat) = (subject(cx, args)?, unescaped(cx, *pat)?);
+fn split<'v>(cx: &Cx<'v>, text: &'v str, pat: &'v str) -> Result<Value<'v>> {
+    let pat = unescaped(cx, pat)?;
     let count = match pat.as_bytes() {
         [_] => strings::occurrences(text, &pat) + 1,
         _ => text.split(&*pat).count(),
@@ -186,27 +171,25 @@ fn parts<'v>(
     cx.within_depth(cx.arena().borrowed_list(items))
 }
 
-fn indent<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let [_, Value::Str(prefix), Value::Bool(first), Value::Bool(blank)] = args else { return Err(cx.arity()) };
-    let (text, indent) = (subject(cx, args)?, Indent { prefix: prefix.as_str(), first: *first, blank: *blank });
+fn indent<'v>(cx: &Cx<'v>, text: &'v str, prefix: &'v str, first: bool, blank: bool, out: &mut String) -> Written<'v> {
+    let indent = Indent { prefix, first, blank };
     written(cx, indent.len(text), out, |out| indent.apply(text, out))
 }
 
-fn line_breaks<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let text = subject(cx, args)?;
+fn line_breaks<'v>(cx: &Cx<'v>, text: &'v str, out: &mut String) -> Written<'v> {
     written(cx, strings::line_breaks_to_br_len(text), out, |out| strings::line_breaks_to_br(text, out))
 }
 
-builtins! {
+functions! {
     /// Filters that escape text for HTML and XML.
     pub(super) static MARKUP:
-    filter "escape" (value: Str) => escape, total (Str),
+    filter "escape" (value: Str) => with_entities(&HTML), total (Str),
         "For HTML: `& < > \" ' /` as entities."
         [r"{{ '<b>a/b</b>' | escape }}" => "&lt;b&gt;a&#x2F;b&lt;&#x2F;b&gt;", r"{{ 1 | escape }}" => "E0403"];
-    filter "escape_xml" (value: Str) => escape_xml, total (Str),
+    filter "escape_xml" (value: Str) => with_entities(&XML), total (Str),
         "For XML: `& < > \" '` as entities."
         [r#"{{ "<a b='c'/>" | escape_xml }}"# => "&lt;a b=&apos;c&apos;/&gt;"];
-    filter "addslashes" (value: Str) => add_slashes, total (Str),
+    filter "addslashes" (value: Str) => with_entities(&SLASHES), total (Str),
         "With a backslash before each backslash and quote."
         [r#"{{ "it's" | addslashes }}"# => r"it\'s"];
     filter "striptags" (value: Str) => strip_tags, total (Str),
@@ -217,35 +200,24 @@ builtins! {
         [r"{{ '<p> <b>a b</b> </p>' | spaceless }}" => "<p><b>a b</b></p>"];
 }
 
-fn escape<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    with_entities(cx, args, &HTML, out)
-}
-
-fn escape_xml<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    with_entities(cx, args, &XML, out)
-}
-
-fn add_slashes<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    with_entities(cx, args, &SLASHES, out)
-}
-
-fn with_entities<'v>(cx: &Cx<'v>, args: &[Value<'v>], entities: &'static Entities, out: &mut String) -> Written<'v> {
-    let text = subject(cx, args)?;
-    let len = entities.escaped_len(text);
-    if len == text.len() {
-        cx.spend(text.len() as u64 / 64)?;
-        cx.charge(size_of::<Value>())?;
-        return Ok(args.first().copied());
+/// Returns a body that replaces characters by entities.
+fn with_entities<'a, 'v>(entities: &'static Entities) -> impl Fn(&Cx<'v>, &'v Text<'v>, &'a mut String) -> Written<'v> {
+    move |cx, value, out| {
+        let text = value.as_str();
+        let len = entities.escaped_len(text);
+        if len == text.len() {
+            cx.spend(text.len() as u64 / 64)?;
+            cx.charge(size_of::<Value>())?;
+            return Ok(Some(Value::Str(value)));
+        }
+        written(cx, Some(len), out, |out| entities.escape_into(text, out))
     }
-    written(cx, Some(len), out, |out| entities.escape_into(text, out))
 }
 
-fn strip_tags<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let text = subject(cx, args)?;
+fn strip_tags<'v>(cx: &Cx<'v>, text: &'v str, out: &mut String) -> Written<'v> {
     written(cx, Some(text.len()), out, |out| markup::strip_tags(text, out))
 }
 
-fn spaceless<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let text = subject(cx, args)?;
+fn spaceless<'v>(cx: &Cx<'v>, text: &'v str, out: &mut String) -> Written<'v> {
     written(cx, Some(text.len()), out, |out| markup::spaceless(text, out))
 }

@@ -4,11 +4,11 @@ use super::arguments::{Written, written, wrong};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::stdlib::numbers::with_plain_float;
 use dropforge_base::stdlib::strings;
-use dropforge_machine::builtins;
 use dropforge_machine::function::Cx;
+use dropforge_machine::functions;
 use dropforge_value::{JsonStyle, Value, write_json, write_yaml};
 
-builtins! {
+functions! {
     /// Filters of values of several types.
     pub(super) static VALUES:
     filter "length" (value: Any) = length, total (Str) or (List) or (Map),
@@ -32,8 +32,7 @@ builtins! {
         ];
 }
 
-fn length<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = args else { return Err(cx.arity()) };
+fn length<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<i64> {
     let length = match value {
         Value::List(list) => list.items().len(),
         Value::Map(map) => map.len(),
@@ -41,13 +40,12 @@ fn length<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
             cx.spend(text.as_str().len() as u64 / 64)?;
             if text.is_ascii() { text.as_str().len() } else { text.as_str().chars().count() }
         }
-        other => return Err(wrong("filter `length`", "value", "a list, a map or a string", *other)),
+        other => return Err(wrong("filter `length`", "value", "a list, a map or a string", other)),
     };
-    Ok(Value::uint(length as u64))
+    Ok(length as i64)
 }
 
-fn reverse<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let [value] = args else { return Err(cx.arity()) };
+fn reverse<'v>(cx: &Cx<'v>, value: Value<'v>, out: &mut String) -> Written<'v> {
     match value {
         Value::List(list) => {
             cx.spend(list.items().len() as u64)?;
@@ -58,38 +56,35 @@ fn reverse<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v>
             let text = text.as_str();
             written(cx, Some(text.len()), out, |out| strings::push_reversed(text, out))
         }
-        other => Err(wrong("filter `reverse`", "value", "a list or a string", *other)),
+        other => Err(wrong("filter `reverse`", "value", "a list or a string", other)),
     }
 }
 
-fn json_encode<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let [value, pretty] = args else { return Err(cx.arity()) };
+fn json_encode<'v>(cx: &Cx<'v>, value: Value<'v>, pretty: Option<Value<'v>>, out: &mut String) -> Written<'v> {
     // Any value except true is compact, whatever its type.
-    let style = if matches!(pretty, Value::Bool(true)) { JsonStyle::Pretty } else { JsonStyle::Compact };
-    json(cx, *value, style, out)
+    let style = if matches!(pretty, Some(Value::Bool(true))) { JsonStyle::Pretty } else { JsonStyle::Compact };
+    json(cx, value, style, out)
 }
 
-fn as_str<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let [value] = args else { return Err(cx.arity()) };
+fn as_str<'v>(cx: &Cx<'v>, value: Value<'v>, out: &mut String) -> Written<'v> {
     if let Value::Str(_) = value {
-        return Ok(Some(*value));
+        return Ok(Some(value));
     }
     let mut text = Charged::new(cx, out);
-    text.value(*value)?;
+    text.value(value)?;
     text.finish()
 }
 
-fn get<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, Value::Str(key), default] = args else { return Err(cx.arity()) };
-    let Value::Map(map) = value else { return Err(wrong("filter `get`", "value", "a map", *value)) };
-    match (map.get(key.as_str()), default) {
+fn get<'v>(cx: &Cx<'v>, value: Value<'v>, key: &'v str, default: Option<Value<'v>>) -> Result<Value<'v>> {
+    let Value::Map(map) = value else { return Err(wrong("filter `get`", "value", "a map", value)) };
+    match (map.get(key), default) {
         (Some(found), _) => Ok(found),
-        (None, Value::Undefined) => {
+        (None, None) => {
             let keys: Vec<&str> = map.iter_sorted().map(|(key, _)| key).take(100).collect();
-            let error = cx.fault(Code::FunctionFailed, format!("filter `get`: the map has no key `{}`", key.as_str()));
-            Err(error.with_suggestion(key.as_str(), keys.iter().copied()).with_available(keys))
+            let error = cx.fault(Code::FunctionFailed, format!("filter `get`: the map has no key `{}`", key));
+            Err(error.with_suggestion(key, keys.iter().copied()).with_available(keys))
         }
-        (None, default) => Ok(*default),
+        (None, Some(default)) => Ok(default),
     }
 }
 

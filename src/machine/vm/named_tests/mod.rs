@@ -11,7 +11,7 @@ use std::cell::Cell;
 use super::{Audit, Hooks, Items, Missing, NoHooks, Observer, Output, Run, Semantics, Session, run, run_checked};
 use crate::bytecode::{BinaryOp, Delivery, Dialect, EscapeMode, ImportKind, Op, Program, disassemble};
 use crate::compiler::{Constant, Emitter, Fold, PathSpec, RootSpec, SegmentSpec};
-use crate::function::{Builtin, Capabilities, Cx, Linked, Made, Making, Registry, Request};
+use crate::function::{Builtin, Capabilities, Cx, Linked, Made, Making, Registry, Request, Rest};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
@@ -72,47 +72,41 @@ impl Fold for Toy {}
 /// The language of the instructions: the only one with calls by computed names.
 const DIALECT: Dialect = Dialect::ALL[5];
 
-fn set<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [map, Value::Str(key), value] = given else { return Err(cx.arity()) };
-    cx.set_entry(*map, key.as_str(), *value)?;
-    Ok(*map)
+fn set<'v>(cx: &Cx<'v>, map: Value<'v>, key: &'v str, value: Value<'v>) -> Result<Value<'v>> {
+    cx.set_entry(map, key, value)?;
+    Ok(map)
 }
 
-fn unset<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [map, Value::Str(key)] = given else { return Err(cx.arity()) };
-    cx.remove_entry(*map, key.as_str())?;
-    Ok(*map)
+fn unset<'v>(cx: &Cx<'v>, map: Value<'v>, key: &'v str) -> Result<Value<'v>> {
+    cx.remove_entry(map, key)?;
+    Ok(map)
 }
 
-fn get<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [map, Value::Str(key)] = given else { return Err(cx.arity()) };
-    Ok(cx.entry(*map, key.as_str()).unwrap_or(Value::Null))
+fn get<'v>(cx: &Cx<'v>, map: Value<'v>, key: &'v str) -> Value<'v> {
+    cx.entry(map, key).unwrap_or(Value::Null)
 }
 
-fn dict<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
+fn dict<'v>(cx: &Cx<'v>, Rest(given): Rest<'_, 'v>) -> Result<Value<'v>> {
     let pairs: Vec<_> = given.chunks(2).filter_map(|pair| Some((pair.first()?.as_str()?, *pair.get(1)?))).collect();
     cx.map(&pairs)
 }
 
-fn list<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
+fn list<'v>(cx: &Cx<'v>, Rest(given): Rest<'_, 'v>) -> Result<Value<'v>> {
     cx.list(given)
 }
 
-fn less<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    match given {
-        [Value::Int(n)] => Ok(Value::Int(n - 1)),
-        _ => Err(cx.arity()),
-    }
+fn less(n: i64) -> i64 {
+    n - 1
 }
 
-crate::assigned! {
+crate::functions! {
     static FUNCTIONS:
-    "set" (Map, Str, Any) = set, mutates Map, "Puts a value." [];
-    "unset" (Map, Str) = unset, mutates Map, "Removes a value." [];
-    "get" (Map, Str) = get, "Returns a value." [];
-    "dict" (... Any) = dict, "Makes a map." [];
-    "list" (... Any) = list, "Makes a list." [];
-    "less" (Int) = less, "Subtracts one." [];
+    "set" [Map, Str, Any] = set, mutates Map, "Puts a value." [];
+    "unset" [Map, Str] = unset, mutates Map, "Removes a value." [];
+    "get" [Map, Str] = get, "Returns a value." [];
+    "dict" [... Any] = dict, "Makes a map." [];
+    "list" [... Any] = list, "Makes a list." [];
+    "less" [Int] = less, "Subtracts one." [];
 }
 
 thread_local! {

@@ -9,40 +9,40 @@ use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::kubernetes_formats::Format;
 use dropforge_base::stdlib::paths::escaped;
 use dropforge_base::stdlib::urls::{self, Url};
-use dropforge_machine::function::{Cx, FromArgument};
-use dropforge_machine::overloads;
+use dropforge_machine::function::{Arguments, Cx, FromArgument, Outcome};
+use dropforge_machine::functions;
 use dropforge_value::Value;
 
-overloads! {
+functions! {
     /// Conversions that Kubernetes lacks, and that templates need.
     pub static CONVERSIONS:
-    "string": "Converts a quantity, a version or a URL to a string." ["string(quantity('1024Ki'))" => "'1Mi'", "string(semver('v1', true))" => "'1.0.0'"]
-        fn "quantity_to_string" ("kubernetes.Quantity") -> String = Content::text;
-        fn "semver_to_string" ("kubernetes.Semver") -> String = Content::text;
-        fn "url_to_string" ("kubernetes.URL") -> String = Content::text;
+    "string", "Converts a quantity, a version or a URL to a string." ["string(quantity('1024Ki'))" => "'1Mi'", "string(semver('v1', true))" => "'1.0.0'"]
+        | "quantity_to_string" ("kubernetes.Quantity") -> String = Content::text;
+        | "semver_to_string" ("kubernetes.Semver") -> String = Content::text;
+        | "url_to_string" ("kubernetes.URL") -> String = Content::text;
 }
 
-overloads! {
+functions! {
     /// The library `kubernetes.urls`.
     pub static URLS:
-    "url": "Parses a URL: an absolute URL or an absolute path."
+    "url", "Parses a URL: an absolute URL or an absolute path."
         ["url('https://example.com:80/').getHost()" => "'example.com:80'", "url('../a')" => "E0403", "url('https://a:b:c/')" => "E0403"]
-        fn "string_to_url" (String) -> "kubernetes.URL" = url;
-    "isURL": "Returns `true` if a string is a URL." ["isURL('/absolute')" => "true", "isURL('../relative')" => "false"]
-        fn "is_url_string" (String) -> Bool = is_url;
-    "getScheme": "Returns the scheme, empty if there is none." ["url('HTTPS://example.com/').getScheme()" => "'https'", "url('/a').getScheme()" => "''"]
-        fn "url_get_scheme" member ("kubernetes.URL") -> String = |url: Parsed<Url<'_>>| url.0.scheme;
-    "getHost": "Returns the host with its port." ["url('https://[::1]:80/').getHost()" => "'[::1]:80'"]
-        fn "url_get_host" member ("kubernetes.URL") -> String = |url: Parsed<Url<'_>>| url.0.host.into_owned();
-    "getHostname": "Returns the host without port and brackets." ["url('https://[::1]:80/').getHostname()" => "'::1'"]
-        fn "url_get_hostname" member ("kubernetes.URL") -> String = |url: Parsed<Url<'_>>| url.hostname().to_owned();
-    "getPort": "Returns the port, empty if there is none." ["url('https://example.com:80/').getPort()" => "'80'", "url('/a').getPort()" => "''"]
-        fn "url_get_port" member ("kubernetes.URL") -> String = |url: Parsed<Url<'_>>| url.port().to_owned();
-    "getEscapedPath": "Returns the path with percent-encoding." ["url('https://example.com/a b').getEscapedPath()" => "'/a%20b'"]
-        fn "url_get_escaped_path" member ("kubernetes.URL") -> String = escaped_path;
-    "getQuery": "Returns the values of each query parameter."
+        | "string_to_url" (String) -> "kubernetes.URL" = url;
+    "isURL", "Returns `true` if a string is a URL." ["isURL('/absolute')" => "true", "isURL('../relative')" => "false"]
+        | "is_url_string" (String) -> Bool = is_url;
+    "getScheme", "Returns the scheme, empty if there is none." ["url('HTTPS://example.com/').getScheme()" => "'https'", "url('/a').getScheme()" => "''"]
+        | "url_get_scheme" member ("kubernetes.URL") -> String = |url: Parsed<Url<'_>>| url.0.scheme;
+    "getHost", "Returns the host with its port." ["url('https://[::1]:80/').getHost()" => "'[::1]:80'"]
+        | "url_get_host" member ("kubernetes.URL") -> String = |url: Parsed<Url<'_>>| url.0.host.into_owned();
+    "getHostname", "Returns the host without port and brackets." ["url('https://[::1]:80/').getHostname()" => "'::1'"]
+        | "url_get_hostname" member ("kubernetes.URL") -> String = |url: Parsed<Url<'_>>| url.hostname().to_owned();
+    "getPort", "Returns the port, empty if there is none." ["url('https://example.com:80/').getPort()" => "'80'", "url('/a').getPort()" => "''"]
+        | "url_get_port" member ("kubernetes.URL") -> String = |url: Parsed<Url<'_>>| url.port().to_owned();
+    "getEscapedPath", "Returns the path with percent-encoding." ["url('https://example.com/a b').getEscapedPath()" => "'/a%20b'"]
+        | "url_get_escaped_path" member ("kubernetes.URL") -> String = escaped_path;
+    "getQuery", "Returns the values of each query parameter."
         ["url('https://example.com/?k1=a&k2=b&k2=c').getQuery()" => "{'k1': ['a'], 'k2': ['b', 'c']}", "url('/a').getQuery()" => "{}"]
-        fn "url_get_query" member ("kubernetes.URL") -> (map String (list String)) = query;
+        | "url_get_query" member ("kubernetes.URL") -> (map String (list String)) = query;
 }
 
 /// Factor by which percent-encoding can lengthen a text.
@@ -53,9 +53,10 @@ fn parse<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Url<'v>> {
     urls::parse(text).map_err(|why| bad_argument(format!("URL parse error during conversion from string: {why}")))
 }
 
-impl<'v> FromArgument<'v> for Parsed<Url<'v>> {
-    fn from_argument(cx: &Cx<'v>, value: Value<'v>) -> Result<Self> {
-        parse(cx, Content::of(value).0).map(Self)
+impl<'v> FromArgument<'_, 'v> for Parsed<Url<'v>> {
+    fn take(arguments: &mut Arguments<'_, 'v>) -> Outcome<Self> {
+        let text = Content::take(arguments)?.0;
+        Ok(Self(parse(arguments.cx(), text)?))
     }
 }
 
@@ -89,18 +90,18 @@ fn query<'v>(cx: &Cx<'v>, url: Content<'v>) -> Result<Value<'v>> {
 /// Declares the table with a function for each format.
 macro_rules! table {
     ($($function:literal $name:literal: $doc:literal $examples:tt;)*) => {
-        overloads! {
+        functions! {
             /// The library `format`.
             pub static FORMATS:
-            "format.named": "Returns an optional of the named format."
+            "format.named", "Returns an optional of the named format."
                 ["format.named('dns1123Label').value().validate('a').hasValue()" => "false", "format.named('x').hasValue()" => "false"]
-                fn "format-named" (String) -> (optional "kubernetes.NamedFormat") = named;
-            "validate": "Returns an optional of the errors in a string; without a value if there are none."
+                | "format-named" (String) -> (optional "kubernetes.NamedFormat") = named;
+            "validate", "Returns an optional of the errors in a string; without a value if there are none."
                 ["format.dns1123Label().validate('my-name').hasValue()" => "false",
                  "format.dns1123Label().validate('a.b').value()" => "['must not contain dots']"]
-                fn "format-validate" member ("kubernetes.NamedFormat", String) -> (optional (list String)) = validate;
-            $($function: $doc $examples
-                fn $function () -> "kubernetes.NamedFormat" = format_named($name);
+                | "format-validate" member ("kubernetes.NamedFormat", String) -> (optional (list String)) = validate;
+            $($function, $doc $examples
+                | $function () -> "kubernetes.NamedFormat" = format_named($name);
             )*
         }
     };
@@ -150,12 +151,12 @@ fn validate<'v>(cx: &Cx<'v>, format: Content<'v>, text: &'v str) -> Result<Value
     optional_of(cx, cx.list(&errors)?)
 }
 
-overloads! {
+functions! {
     /// The library `kubernetes.jsonpatch`.
     pub static JSON_PATCH:
-    "jsonpatch.escapeKey": "Escapes a key for the path of a JSON patch."
+    "jsonpatch.escapeKey", "Escapes a key for the path of a JSON patch."
         ["jsonpatch.escapeKey('k8s.io/my~label')" => "'k8s.io~1my~0label'"]
-        fn "string_jsonpatch_escapeKey_string" (String) -> String = escape_key;
+        | "string_jsonpatch_escapeKey_string" (String) -> String = escape_key;
 }
 
 fn escape_key<'v>(cx: &Cx<'v>, key: &'v str) -> Result<String> {

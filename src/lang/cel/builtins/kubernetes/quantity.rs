@@ -5,47 +5,47 @@ use crate::values::errors::{arithmetic, bad_argument};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::stdlib::quantity::{Quantity, Refused};
 use dropforge_base::stdlib::semver::{Version, normalized};
-use dropforge_machine::function::{Cx, FromArgument, IntoValue};
-use dropforge_machine::overloads;
+use dropforge_machine::function::{Arguments, Cx, FromArgument, IntoValue, Outcome};
+use dropforge_machine::functions;
 use dropforge_value::Value;
 
-overloads! {
+functions! {
     /// The library `kubernetes.quantity`.
     pub static QUANTITIES:
-    "quantity": "Parses a quantity."
+    "quantity", "Parses a quantity."
         ["quantity('1Ki') == quantity('1024')" => "true", "quantity('200K')" => "E0403", "quantity('Three')" => "E0403"]
-        fn "string_to_quantity" (String) -> "kubernetes.Quantity" = quantity;
-    "isQuantity": "Returns `true` if a string is a quantity." ["isQuantity('1.3Gi')" => "true", "isQuantity('1,3G')" => "false"]
-        fn "is_quantity_string" (String) -> Bool = |cx: &Cx<'_>, text: &str| parse(cx, text).map(|parsed| parsed.is_ok());
-    "sign": "Returns the sign: 1, 0 or -1." ["quantity('-1.5').sign()" => "-1", "sign(quantity('1n'))" => "1"]
-        fn "quantity_sign" ("kubernetes.Quantity") -> Int = |quantity: Parsed<Quantity>| quantity.sign();
-        fn "quantity_get_sign" member ("kubernetes.Quantity") -> Int = |quantity: Parsed<Quantity>| quantity.sign();
-    "add": "Adds a quantity or an integer." ["quantity('50k').add(quantity('20k')) == quantity('70k')" => "true", "quantity('50k').add(20) == quantity('50020')" => "true"]
-        fn "quantity_add" member ("kubernetes.Quantity", "kubernetes.Quantity") -> "kubernetes.Quantity" =
+        | "string_to_quantity" (String) -> "kubernetes.Quantity" = quantity;
+    "isQuantity", "Returns `true` if a string is a quantity." ["isQuantity('1.3Gi')" => "true", "isQuantity('1,3G')" => "false"]
+        | "is_quantity_string" (String) -> Bool = |cx: &Cx<'_>, text: &str| parse(cx, text).map(|parsed| parsed.is_ok());
+    "sign", "Returns the sign: 1, 0 or -1." ["quantity('-1.5').sign()" => "-1", "sign(quantity('1n'))" => "1"]
+        | "quantity_sign" ("kubernetes.Quantity") -> Int = |quantity: Parsed<Quantity>| quantity.sign();
+        | "quantity_get_sign" member ("kubernetes.Quantity") -> Int = |quantity: Parsed<Quantity>| quantity.sign();
+    "add", "Adds a quantity or an integer." ["quantity('50k').add(quantity('20k')) == quantity('70k')" => "true", "quantity('50k').add(20) == quantity('50020')" => "true"]
+        | "quantity_add" member ("kubernetes.Quantity", "kubernetes.Quantity") -> "kubernetes.Quantity" =
             |a: Parsed<Quantity>, b: Parsed<Quantity>| a.add(&b).map(Parsed).map_err(invalid);
-        fn "quantity_add_int" member ("kubernetes.Quantity", Int) -> "kubernetes.Quantity" =
+        | "quantity_add_int" member ("kubernetes.Quantity", Int) -> "kubernetes.Quantity" =
             |a: Parsed<Quantity>, b: Parsed<Quantity>| a.add(&b).map(Parsed).map_err(invalid);
-    "sub": "Subtracts a quantity or an integer." ["quantity('50k').sub(20000) == quantity('30k')" => "true"]
-        fn "quantity_sub" member ("kubernetes.Quantity", "kubernetes.Quantity") -> "kubernetes.Quantity" =
+    "sub", "Subtracts a quantity or an integer." ["quantity('50k').sub(20000) == quantity('30k')" => "true"]
+        | "quantity_sub" member ("kubernetes.Quantity", "kubernetes.Quantity") -> "kubernetes.Quantity" =
             |a: Parsed<Quantity>, b: Parsed<Quantity>| a.sub(&b).map(Parsed).map_err(invalid);
-        fn "quantity_sub_int" member ("kubernetes.Quantity", Int) -> "kubernetes.Quantity" =
+        | "quantity_sub_int" member ("kubernetes.Quantity", Int) -> "kubernetes.Quantity" =
             |a: Parsed<Quantity>, b: Parsed<Quantity>| a.sub(&b).map(Parsed).map_err(invalid);
-    "isLessThan": "Returns `true` if the quantity is less than another." ["quantity('50M').isLessThan(quantity('50Mi'))" => "true"]
-        fn "quantity_is_less_than" member ("kubernetes.Quantity", "kubernetes.Quantity") -> Bool =
+    "isLessThan", "Returns `true` if the quantity is less than another." ["quantity('50M').isLessThan(quantity('50Mi'))" => "true"]
+        | "quantity_is_less_than" member ("kubernetes.Quantity", "kubernetes.Quantity") -> Bool =
             |a: Parsed<Quantity>, b: Parsed<Quantity>| a.cmp_value(&b).is_lt();
-    "isGreaterThan": "Returns `true` if the quantity is greater than another." ["quantity('150Mi').isGreaterThan(quantity('100Mi'))" => "true"]
-        fn "quantity_is_greater_than" member ("kubernetes.Quantity", "kubernetes.Quantity") -> Bool =
+    "isGreaterThan", "Returns `true` if the quantity is greater than another." ["quantity('150Mi').isGreaterThan(quantity('100Mi'))" => "true"]
+        | "quantity_is_greater_than" member ("kubernetes.Quantity", "kubernetes.Quantity") -> Bool =
             |a: Parsed<Quantity>, b: Parsed<Quantity>| a.cmp_value(&b).is_gt();
-    "compareTo": "Compares with another quantity: -1 if less, 0 if equal, 1 if greater." ["quantity('200M').compareTo(quantity('0.2G'))" => "0"]
-        fn "quantity_compare_to" member ("kubernetes.Quantity", "kubernetes.Quantity") -> Int =
+    "compareTo", "Compares with another quantity: -1 if less, 0 if equal, 1 if greater." ["quantity('200M').compareTo(quantity('0.2G'))" => "0"]
+        | "quantity_compare_to" member ("kubernetes.Quantity", "kubernetes.Quantity") -> Int =
             |a: Parsed<Quantity>, b: Parsed<Quantity>| a.cmp_value(&b) as i64;
-    "isInteger": "Returns `true` if the quantity is a 64-bit integer. As in Kubernetes, it has at most 18 digits, no fraction, and a small binary suffix."
+    "isInteger", "Returns `true` if the quantity is a 64-bit integer. As in Kubernetes, it has at most 18 digits, no fraction, and a small binary suffix."
         ["quantity('50k').isInteger()" => "true", "quantity('1.0').isInteger()" => "false", "quantity('1Pi').isInteger()" => "false"]
-        fn "quantity_is_integer" member ("kubernetes.Quantity") -> Bool = |quantity: Parsed<Quantity>| quantity.as_int().is_some();
-    "asInteger": "Converts to an integer." ["quantity('50k').asInteger()" => "50000", "quantity('1.5').asInteger()" => "E0403"]
-        fn "quantity_get_int" member ("kubernetes.Quantity") -> Int = as_int;
-    "asApproximateFloat": "Converts to a double, approximately." ["quantity('1500m').asApproximateFloat()" => "1.5"]
-        fn "quantity_get_float" member ("kubernetes.Quantity") -> Double = |quantity: Parsed<Quantity>| quantity.as_float();
+        | "quantity_is_integer" member ("kubernetes.Quantity") -> Bool = |quantity: Parsed<Quantity>| quantity.as_int().is_some();
+    "asInteger", "Converts to an integer." ["quantity('50k').asInteger()" => "50000", "quantity('1.5').asInteger()" => "E0403"]
+        | "quantity_get_int" member ("kubernetes.Quantity") -> Int = as_int;
+    "asApproximateFloat", "Converts to a double, approximately." ["quantity('1500m').asApproximateFloat()" => "1.5"]
+        | "quantity_get_float" member ("kubernetes.Quantity") -> Double = |quantity: Parsed<Quantity>| quantity.as_float();
 }
 
 /// Parses a quantity. Every eight digits take a step, because arithmetic of long numbers is not linear.
@@ -59,14 +59,14 @@ fn invalid(why: Refused) -> Box<Diagnostic> {
 }
 
 /// Converts a quantity or an integer.
-impl<'v> FromArgument<'v> for Parsed<Quantity> {
-    fn from_argument(cx: &Cx<'v>, value: Value<'v>) -> Result<Self> {
-        match value {
+impl<'v> FromArgument<'_, 'v> for Parsed<Quantity> {
+    fn take(arguments: &mut Arguments<'_, 'v>) -> Outcome<Self> {
+        match arguments.value()? {
             Value::Int(n) => Ok(Self(Quantity::of_int(n))),
             value => {
                 let (text, form) = (Content::of(value).0, form_of(value));
-                cx.spend(text.len() as u64 / 8)?;
-                Quantity::of_form(text, form).map(Self).map_err(invalid)
+                arguments.cx().spend(text.len() as u64 / 8)?;
+                Ok(Quantity::of_form(text, form).map(Self).map_err(invalid)?)
             }
         }
     }
@@ -86,30 +86,30 @@ fn as_int(quantity: Parsed<Quantity>) -> Result<i64> {
     quantity.as_int().ok_or_else(|| bad_argument("cannot convert value to integer"))
 }
 
-overloads! {
+functions! {
     /// The library `kubernetes.Semver`.
     pub static VERSIONS:
-    "semver": "Parses a semantic version; with `true`, also an incomplete one."
+    "semver", "Parses a semantic version; with `true`, also an incomplete one."
         ["semver('1.2.3').major()" => "1", "semver('v1.0', true) == semver('1.0.0')" => "true", "semver('v1.0')" => "E0403"]
-        fn "string_to_semver" (String) -> "kubernetes.Semver" = semver;
-        fn "string_bool_to_semver" (String, Bool) -> "kubernetes.Semver" = semver;
-    "isSemver": "Returns `true` if a string is a semantic version; with `true`, also for an incomplete one." ["isSemver('1.0.0')" => "true", "isSemver('v1.0')" => "false", "isSemver('v1.0', true)" => "true"]
-        fn "is_semver_string" (String) -> Bool = is_semver;
-        fn "is_semver_string_bool" (String, Bool) -> Bool = is_semver;
-    "major": "Returns the major version." ["semver('1.2.3').major()" => "1"]
-        fn "semver_major" member ("kubernetes.Semver") -> Int = |version: Parsed<Version<'_>>| int(version.numbers[0]);
-    "minor": "Returns the minor version." ["semver('1.2.3').minor()" => "2"]
-        fn "semver_minor" member ("kubernetes.Semver") -> Int = |version: Parsed<Version<'_>>| int(version.numbers[1]);
-    "patch": "Returns the patch version." ["semver('1.2.3-rc.1').patch()" => "3"]
-        fn "semver_patch" member ("kubernetes.Semver") -> Int = |version: Parsed<Version<'_>>| int(version.numbers[2]);
-    "isLessThan": "Returns `true` if the version is less than another." ["semver('1.0.0-rc').isLessThan(semver('1.0.0'))" => "true"]
-        fn "semver_is_less_than" member ("kubernetes.Semver", "kubernetes.Semver") -> Bool =
+        | "string_to_semver" (String) -> "kubernetes.Semver" = semver;
+        | "string_bool_to_semver" (String, Bool) -> "kubernetes.Semver" = semver;
+    "isSemver", "Returns `true` if a string is a semantic version; with `true`, also for an incomplete one." ["isSemver('1.0.0')" => "true", "isSemver('v1.0')" => "false", "isSemver('v1.0', true)" => "true"]
+        | "is_semver_string" (String) -> Bool = is_semver;
+        | "is_semver_string_bool" (String, Bool) -> Bool = is_semver;
+    "major", "Returns the major version." ["semver('1.2.3').major()" => "1"]
+        | "semver_major" member ("kubernetes.Semver") -> Int = |version: Parsed<Version<'_>>| int(version.numbers[0]);
+    "minor", "Returns the minor version." ["semver('1.2.3').minor()" => "2"]
+        | "semver_minor" member ("kubernetes.Semver") -> Int = |version: Parsed<Version<'_>>| int(version.numbers[1]);
+    "patch", "Returns the patch version." ["semver('1.2.3-rc.1').patch()" => "3"]
+        | "semver_patch" member ("kubernetes.Semver") -> Int = |version: Parsed<Version<'_>>| int(version.numbers[2]);
+    "isLessThan", "Returns `true` if the version is less than another." ["semver('1.0.0-rc').isLessThan(semver('1.0.0'))" => "true"]
+        | "semver_is_less_than" member ("kubernetes.Semver", "kubernetes.Semver") -> Bool =
             |a: Parsed<Version<'_>>, b: Parsed<Version<'_>>| a.cmp_version(&b).is_lt();
-    "isGreaterThan": "Returns `true` if the version is greater than another." ["semver('1.10.0').isGreaterThan(semver('1.9.0'))" => "true"]
-        fn "semver_is_greater_than" member ("kubernetes.Semver", "kubernetes.Semver") -> Bool =
+    "isGreaterThan", "Returns `true` if the version is greater than another." ["semver('1.10.0').isGreaterThan(semver('1.9.0'))" => "true"]
+        | "semver_is_greater_than" member ("kubernetes.Semver", "kubernetes.Semver") -> Bool =
             |a: Parsed<Version<'_>>, b: Parsed<Version<'_>>| a.cmp_version(&b).is_gt();
-    "compareTo": "Compares with another version: -1 if less, 0 if equal, 1 if greater." ["semver('1.2.3').compareTo(semver('2.0.0'))" => "-1"]
-        fn "semver_compare_to" member ("kubernetes.Semver", "kubernetes.Semver") -> Int =
+    "compareTo", "Compares with another version: -1 if less, 0 if equal, 1 if greater." ["semver('1.2.3').compareTo(semver('2.0.0'))" => "-1"]
+        | "semver_compare_to" member ("kubernetes.Semver", "kubernetes.Semver") -> Int =
             |a: Parsed<Version<'_>>, b: Parsed<Version<'_>>| a.cmp_version(&b) as i64;
 }
 
@@ -123,11 +123,11 @@ fn parse_version(cx: &Cx<'_>, text: &str, loose: Option<bool>) -> Result<std::re
     Ok(written.and_then(|written| Version::parse(&written).map(|_| written.to_string())))
 }
 
-impl<'v> FromArgument<'v> for Parsed<Version<'v>> {
-    fn from_argument(cx: &Cx<'v>, value: Value<'v>) -> Result<Self> {
-        let Content(text) = Content::of(value);
-        cx.charge(text.len() * MEMORY_PER_BYTE)?;
-        Version::parse(text).map(Self).map_err(bad_argument)
+impl<'v> FromArgument<'_, 'v> for Parsed<Version<'v>> {
+    fn take(arguments: &mut Arguments<'_, 'v>) -> Outcome<Self> {
+        let Content(text) = Content::take(arguments)?;
+        arguments.cx().charge(text.len() * MEMORY_PER_BYTE)?;
+        Ok(Version::parse(text).map(Self).map_err(bad_argument)?)
     }
 }
 

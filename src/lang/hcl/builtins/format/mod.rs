@@ -1,11 +1,12 @@
 //! `format` and `formatlist`: strings with values in the places of verbs such as `%s` and `%5.2f`.
 
-use super::{functions, length_is_known, string};
+use super::{length_is_known, string};
 use crate::values::json::encode_plain;
 use crate::values::{convert, is_wholly_known, number_of, safe_prefix};
 use dropforge_base::stdlib::bignum::Layout;
 use dropforge_base::stdlib::characters;
-use dropforge_machine::function::{Cx, Fault, Outcome};
+use dropforge_machine::function::{Cx, Fault, Outcome, Rest};
+use dropforge_machine::functions;
 use dropforge_value::{BigNum, Refinement, Type, Value};
 
 functions! {
@@ -19,7 +20,7 @@ functions! {
         ["formatlist(\"%s-%d\", [\"a\", \"b\"], 1)" => "[\"a-1\", \"b-1\"]"];
 }
 
-fn format<'v>(cx: &Cx<'v>, format: &str, values: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn format<'v>(cx: &Cx<'v>, format: &str, Rest(values): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     if all_known(cx, values)? {
         return string(cx, &formatted(cx, format, values)?);
     }
@@ -38,7 +39,7 @@ fn all_known<'v>(cx: &Cx<'v>, values: &[Value<'v>]) -> Outcome<bool> {
     Ok(true)
 }
 
-fn format_list<'v>(cx: &Cx<'v>, format: &str, values: &[Value<'v>]) -> Outcome<Value<'v>> {
+fn format_list<'v>(cx: &Cx<'v>, format: &str, Rest(values): Rest<'_, 'v>) -> Outcome<Value<'v>> {
     let Some((columns, rows)) = columns(cx, values)? else {
         return Ok(cx.arena().unknown(Type::List(&Type::String)));
     };

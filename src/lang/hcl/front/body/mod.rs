@@ -262,6 +262,7 @@ fn function(name: &str, body: &Body<'_>, diagnostics: &mut DiagnosticList) -> Op
         pure: true,
         local: false,
         looks: Looks::All,
+        mutates: false,
         body: FunctionBody::Closure(Arc::new(move |cx, given| function.call(cx, given))),
     })
 }

@@ -1,17 +1,17 @@
 //! Required values, fallbacks, merged maps; conditions on versions and addresses.
 
 use crate::Rules;
-use crate::builtins::arguments::{required_text, subject, wrong};
+use crate::builtins::arguments::{required_text, wrong};
 use crate::builtins::functions::throw;
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::stdlib::cidr::{self, Block};
 use dropforge_base::stdlib::semver;
-use dropforge_machine::builtins;
 use dropforge_machine::function::Cx;
+use dropforge_machine::functions;
 use dropforge_machine::vm::Semantics;
-use dropforge_value::{Map, Value};
+use dropforge_value::{Map, Text, Value};
 
-builtins! {
+functions! {
     /// Required values, fallbacks, merged maps.
     pub(super) static CHOICES:
     filter "required" (value: Any = absent, message: Str) = required,
@@ -33,13 +33,13 @@ builtins! {
             r"{{ true | ternary(yes='https', no='http') }} {{ tls | ternary(yes='https', no='http') }}" => "https http",
             r"{{ true | ternary(yes=1) }}" => "E0402",
         ];
-    filter "merge" (value: Map, with: Map) = merge,
+    filter "merge" (value: Map, with: Map) = merging(false),
         "With the entries of `with`, which win over its own. Maps under a key of both are replaced."
         [
             r#"{% set a = '{"a": {"x": 1}}' | from_json %}{% set b = '{"a": {"y": 2}, "b": 3}' | from_json %}{{ a | merge(with=b) | to_json }}"# => r#"{"a":{"y":2},"b":3}"#,
             r"{{ [1] | merge(with=1) }}" => "E0403",
         ];
-    filter "merge_deep" (value: Map, with: Map) = merge_deep,
+    filter "merge_deep" (value: Map, with: Map) = merging(true),
         "With the entries of `with`, which win over its own. Maps under a key of both are merged, lists are replaced."
         [
             r#"{% set a = '{"a": {"x": 1}}' | from_json %}{% set b = '{"a": {"y": 2}, "b": 3}' | from_json %}{{ a | merge_deep(with=b) | to_json }}"# => r#"{"a":{"x":1,"y":2},"b":3}"#,
@@ -49,21 +49,19 @@ builtins! {
         [r"{{ fail(message='no owner') }}" => "E0404", r"{{ fail() }}" => "E0402"];
 }
 
-fn required<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, Value::Str(message)] = args else { return Err(cx.arity()) };
+fn required<'v>(cx: &Cx<'v>, value: Value<'v>, message: &'v str) -> Result<Value<'v>> {
     let lacks = match value {
         Value::Undefined => "missing",
         Value::Null => "null",
         Value::Str(text) if text.as_str().is_empty() => "an empty string",
-        _ => return Ok(*value),
+        _ => return Ok(value),
     };
-    Err(cx.fault(Code::FunctionFailed, message.as_str()).with_note(format!("the value is required, but it is {lacks}")))
+    Err(cx.fault(Code::FunctionFailed, message).with_note(format!("the value is required, but it is {lacks}")))
 }
 
-fn coalesce<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, with] = args else { return Err(cx.arity()) };
-    let others = with.as_list().unwrap_or(std::slice::from_ref(with));
-    for candidate in std::iter::once(value).chain(others) {
+fn coalesce<'v>(cx: &Cx<'v>, value: Value<'v>, with: Value<'v>) -> Result<Value<'v>> {
+    let others = with.as_list().unwrap_or(std::slice::from_ref(&with));
+    for candidate in std::iter::once(&value).chain(others) {
         cx.spend(1)?;
         if Rules.truth(cx, *candidate)? {
             return Ok(*candidate);
@@ -72,19 +70,13 @@ fn coalesce<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     Ok(Value::Null)
 }
 
-fn ternary<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, yes, no] = args else { return Err(cx.arity()) };
-    Ok(if Rules.truth(cx, *value)? { *yes } else { *no })
+fn ternary<'v>(cx: &Cx<'v>, value: Value<'v>, yes: Value<'v>, no: Value<'v>) -> Result<Value<'v>> {
+    Ok(if Rules.truth(cx, value)? { yes } else { no })
 }
 
-fn merge<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [Value::Map(old), Value::Map(new)] = args else { return Err(cx.arity()) };
-    merged(cx, old, new, false)
-}
-
-fn merge_deep<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [Value::Map(old), Value::Map(new)] = args else { return Err(cx.arity()) };
-    merged(cx, old, new, true)
+/// Returns a body that merges two maps like [`merged`].
+fn merging<'v>(deep: bool) -> impl Fn(&Cx<'v>, &'v Map<'v>, &'v Map<'v>) -> Result<Value<'v>> {
+    move |cx, old, new| merged(cx, old, new, deep)
 }
 
 /// Merges two maps, and the maps under a key of both if `deep`. The depth of values is limited.
@@ -105,7 +97,7 @@ fn merged<'v>(cx: &Cx<'v>, old: &Map<'v>, new: &Map<'v>, deep: bool) -> Result<V
     cx.map(&entries)
 }
 
-builtins! {
+functions! {
     /// Conditions on versions and addresses.
     pub(super) static CONDITIONS:
     filter "semver_compare" (value: Str, constraint: Str) = semver_compare,
@@ -126,36 +118,32 @@ builtins! {
         ];
 }
 
-fn semver_compare<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, Value::Str(constraint)] = args else { return Err(cx.arity()) };
-    let (text, constraint) = (subject(cx, args)?, constraint.as_str());
+fn semver_compare<'v>(cx: &Cx<'v>, value: &'v Text<'v>, constraint: &'v str) -> Result<bool> {
+    let (text, value) = (value.as_str(), Value::Str(value));
     // Each part of a version takes a slice of its text.
     cx.charge(text.len().saturating_add(constraint.len()).saturating_mul(size_of::<&str>()))?;
     cx.spend((text.len() as u64 / 8).saturating_mul(constraint.len() as u64 / 8))?;
-    let version = semver::normalized(text).map_err(|why| {
-        wrong("filter `semver_compare`", "value", "a version such as `1.29.3`", *value).with_note(why)
-    })?;
-    let version = semver::Version::parse(&version).map_err(|why| {
-        wrong("filter `semver_compare`", "value", "a version such as `1.29.3`", *value).with_note(why)
-    })?;
+    let version = semver::normalized(text)
+        .map_err(|why| wrong("filter `semver_compare`", "value", "a version such as `1.29.3`", value).with_note(why))?;
+    let version = semver::Version::parse(&version)
+        .map_err(|why| wrong("filter `semver_compare`", "value", "a version such as `1.29.3`", value).with_note(why))?;
     let fulfils = version.fulfils(constraint);
-    fulfils.map(Value::Bool).map_err(|why| {
+    fulfils.map_err(|why| {
         let message = format!("filter `semver_compare`: `constraint` cannot be read: {why}");
         cx.fault(Code::BadArgument, message).with_help("write constraints as `>=1.27, <2`")
     })
 }
 
-fn ip_in<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn ip_in<'v>(cx: &Cx<'v>, value: &'v Text<'v>, networks: Value<'v>) -> Result<bool> {
     const IP_IN: &str = "filter `ip_in`";
-    let [value, networks] = args else { return Err(cx.arity()) };
-    let text = subject(cx, args)?;
-    let address = cidr::address(text).map_err(|_| wrong(IP_IN, "value", "an IP address", *value))?;
+    let address =
+        cidr::address(value.as_str()).map_err(|_| wrong(IP_IN, "value", "an IP address", Value::Str(value)))?;
     let mut found = false;
-    for network in networks.as_list().unwrap_or(std::slice::from_ref(networks)) {
+    for network in networks.as_list().unwrap_or(std::slice::from_ref(&networks)) {
         cx.spend(1)?;
-        let block = Block::parse(required_text(IP_IN, "cidr", *network)?);
+        let block = Block::parse(required_text(IP_IN, "cidr", Some(*network))?);
         let block = block.map_err(|_| wrong(IP_IN, "cidr", "a network such as `10.0.0.0/8`", *network))?;
         found |= block.contains(address);
     }
-    Ok(Value::Bool(found))
+    Ok(found)
 }

@@ -2,24 +2,24 @@
 
 use num_bigint::BigInt;
 
-use crate::builtins::arguments::{subject, wrong};
+use crate::builtins::arguments::wrong;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::network::network;
 use dropforge_base::stdlib::{hashes, strings};
-use dropforge_machine::builtins;
 use dropforge_machine::function::{Cx, Fault};
-use dropforge_value::Value;
+use dropforge_machine::functions;
+use dropforge_value::{Text, Value};
 
-builtins! {
+functions! {
     /// Filters that need other crates.
     pub(super) static EXTERNAL:
-    filter "sha256" (value: Str) = sha256,
+    filter "sha256" (value: Str) = hash(hashes::sha256),
         "The SHA-256 hash in hexadecimal digits."
         [r"{{ 'abc' | sha256 | trunc(length=16) }}" => "ba7816bf8f01cfea"];
-    filter "sha1" (value: Str) = sha1,
+    filter "sha1" (value: Str) = hash(hashes::sha1),
         "The SHA-1 hash in hexadecimal digits."
         [r"{{ 'abc' | sha1 }}" => "a9993e364706816aba3e25717850c26c9cd0d89d"];
-    filter "md5" (value: Str) = md5,
+    filter "md5" (value: Str) = hash(hashes::md5),
         "The MD5 hash in hexadecimal digits."
         [r"{{ 'abc' | md5 }}" => "900150983cd24fb0d6963f7d28e17f72"];
     filter "regex_match" (value: Str, pattern: Str) = regex_match,
@@ -39,22 +39,12 @@ builtins! {
         ];
 }
 
-fn hash<'v, const N: usize>(cx: &Cx<'v>, args: &[Value<'v>], of: fn(&[u8]) -> [u8; N]) -> Result<Value<'v>> {
-    let text = subject(cx, args)?;
-    cx.spend(text.len() as u64 / 16)?;
-    cx.text(&strings::hex(&of(text.as_bytes())))
-}
-
-fn sha256<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    hash(cx, args, hashes::sha256)
-}
-
-fn sha1<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    hash(cx, args, hashes::sha1)
-}
-
-fn md5<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    hash(cx, args, hashes::md5)
+/// Returns a body that prints a hash.
+fn hash<'v, const N: usize>(of: fn(&[u8]) -> [u8; N]) -> impl Fn(&Cx<'v>, &'v str) -> Result<String> {
+    move |cx, text| {
+        cx.spend(text.len() as u64 / 16)?;
+        Ok(strings::hex(&of(text.as_bytes())))
+    }
 }
 
 /// Returns the error of an invalid pattern, or of a limit.
@@ -65,33 +55,27 @@ fn refused(of: &str, fault: Fault) -> Box<Diagnostic> {
     }
 }
 
-fn regex_match<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [_, Value::Str(pattern)] = args else { return Err(cx.arity()) };
-    let text = subject(cx, args)?;
-    let pattern = cx.pattern(pattern.as_str()).map_err(|fault| refused("filter `regex_match`", fault))?;
+fn regex_match<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str) -> Result<bool> {
+    let pattern = cx.pattern(pattern).map_err(|fault| refused("filter `regex_match`", fault))?;
     pattern.charge_search(cx, text)?;
-    Ok(Value::Bool(pattern.is_match(text)))
+    Ok(pattern.is_match(text))
 }
 
-fn regex_replace<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [_, Value::Str(pattern), Value::Str(to)] = args else { return Err(cx.arity()) };
-    let text = subject(cx, args)?;
-    let pattern = cx.pattern(pattern.as_str()).map_err(|fault| refused("filter `regex_replace`", fault))?;
-    cx.text(&pattern.replaced(cx, text, to.as_str())?)
+fn regex_replace<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str, to: &'v str) -> Result<Value<'v>> {
+    let pattern = cx.pattern(pattern).map_err(|fault| refused("filter `regex_replace`", fault))?;
+    cx.text(&pattern.replaced(cx, text, to)?)
 }
 
-fn cidr_host<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+fn cidr_host<'v>(value: &'v Text<'v>, n: Value<'v>) -> Result<String> {
     const CIDR_HOST: &str = "filter `cidr_host`";
-    let [value, n] = args else { return Err(cx.arity()) };
-    let number = match *n {
+    let number = match n {
         Value::Int(n) => BigInt::from(n),
         Value::Uint(n) => BigInt::from(n),
-        _ => return Err(cx.arity()),
+        other => return Err(wrong(CIDR_HOST, "n", "an integer", other)),
     };
-    let found = network(subject(cx, args)?);
-    let network = found.ok_or_else(|| wrong(CIDR_HOST, "value", "a network such as `10.0.0.0/8`", *value))?;
-    match network.host(&number) {
-        Some(address) => cx.text(&address.to_string()),
-        None => Err(wrong(CIDR_HOST, "n", &format!("the number of an address in `{network}`"), *n)),
-    }
+    let network = network(value.as_str())
+        .ok_or_else(|| wrong(CIDR_HOST, "value", "a network such as `10.0.0.0/8`", Value::Str(value)))?;
+    let address = network.host(&number);
+    let wanted = || wrong(CIDR_HOST, "n", &format!("the number of an address in `{network}`"), n);
+    Ok(address.ok_or_else(wanted)?.to_string())
 }

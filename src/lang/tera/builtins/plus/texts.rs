@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-use crate::builtins::arguments::{Written, size, subject, written, wrong};
+use crate::builtins::arguments::{Written, written, wrong};
 use crate::builtins::values::{json, write_text, yaml};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::stdlib::encodings::{base64, base64_len, octets_of_base64};
 use dropforge_base::stdlib::strings::{self, DNS_LABEL, Indent};
-use dropforge_machine::builtins;
 use dropforge_machine::function::Cx;
-use dropforge_value::{JsonStyle, QUOTED, Value, write_quoted};
+use dropforge_machine::functions;
+use dropforge_value::{JsonStyle, QUOTED, Text, Value, write_quoted};
 
-builtins! {
+functions! {
     /// Filters of text.
     pub(super) static TEXTS:
     filter "quote" (value: Any) => quote,
@@ -60,19 +60,17 @@ fn scalar<'v>(of: &str, value: Value<'v>) -> Result<Option<Cow<'v, str>>> {
     }
 }
 
-fn quote<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let [value] = args else { return Err(cx.arity()) };
-    let Some(text) = scalar("filter `quote`", *value)? else { return cx.borrowed("").map(Some) };
+fn quote<'v>(cx: &Cx<'v>, value: Value<'v>, out: &mut String) -> Written<'v> {
+    let Some(text) = scalar("filter `quote`", value)? else { return cx.borrowed("").map(Some) };
     written(cx, text.len().checked_mul(QUOTED), out, |out| write_quoted(&text, out))
 }
 
-fn squote<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
+fn squote<'v>(cx: &Cx<'v>, value: Value<'v>, out: &mut String) -> Written<'v> {
     const SQUOTE: &str = "filter `squote`";
-    let [value] = args else { return Err(cx.arity()) };
-    let Some(text) = scalar(SQUOTE, *value)? else { return cx.borrowed("").map(Some) };
+    let Some(text) = scalar(SQUOTE, value)? else { return cx.borrowed("").map(Some) };
     cx.spend(text.len() as u64 / 64)?;
     if text.chars().any(char::is_control) {
-        let error = wrong(SQUOTE, "value", "text in one line, without control characters", *value);
+        let error = wrong(SQUOTE, "value", "text in one line, without control characters", value);
         return Err(error.with_help("use `quote`, which has escapes"));
     }
     written(cx, text.len().checked_mul(2), out, |out| {
@@ -82,10 +80,7 @@ fn squote<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> 
     })
 }
 
-fn nindent<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let [_, n] = args else { return Err(cx.arity()) };
-    let text = subject(cx, args)?;
-    let n = size(cx, *n)?;
+fn nindent<'v>(cx: &Cx<'v>, text: &'v str, n: usize, out: &mut String) -> Written<'v> {
     cx.spend(text.len() as u64 / 64)?;
     let lines = 1 + text.bytes().filter(|byte| *byte == b'\n').count();
     let len = lines.checked_mul(n.saturating_add(1)).and_then(|more| more.checked_add(text.len()));
@@ -96,37 +91,35 @@ fn nindent<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v>
     })
 }
 
-fn trunc<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, length] = args else { return Err(cx.arity()) };
+fn trunc<'v>(cx: &Cx<'v>, value: &'v Text<'v>, length: Value<'v>) -> Result<Value<'v>> {
     // A length above `i64::MAX` keeps everything.
-    let Value::Int(length) = *length else { return Ok(*value) };
-    let text = subject(cx, args)?;
+    let Value::Int(length) = length else { return Ok(Value::Str(value)) };
+    let text = value.as_str();
     cx.spend(text.len() as u64 / 64)?;
     cx.borrowed(strings::first_or_last(text, length))
 }
 
-fn dns_label<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = args else { return Err(cx.arity()) };
-    let text = subject(cx, args)?;
+fn dns_label<'v>(cx: &Cx<'v>, value: &'v Text<'v>) -> Result<Value<'v>> {
+    let text = value.as_str();
     cx.spend(text.len() as u64 / 64)?;
     cx.charge(DNS_LABEL)?;
     match strings::dns_label(text) {
-        label if label.is_empty() => Err(wrong("filter `dns_label`", "value", "text with a letter or digit", *value)),
+        label if label.is_empty() => {
+            Err(wrong("filter `dns_label`", "value", "text with a letter or digit", Value::Str(value)))
+        }
         label => cx.text(&label),
     }
 }
 
-fn b64encode<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let text = subject(cx, args)?;
+fn b64encode<'v>(cx: &Cx<'v>, text: &'v str, out: &mut String) -> Written<'v> {
     written(cx, Some(base64_len(text.len())), out, |out| out.push_str(&base64(text.as_bytes())))
 }
 
-fn b64decode<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = args else { return Err(cx.arity()) };
-    let text = subject(cx, args)?;
+fn b64decode<'v>(cx: &Cx<'v>, value: &'v Text<'v>) -> Result<Value<'v>> {
+    let text = value.as_str();
     cx.charge(text.len().saturating_mul(2))?;
     let Some(octets) = octets_of_base64(text) else {
-        return Err(wrong("filter `b64decode`", "value", "base64", *value));
+        return Err(wrong("filter `b64decode`", "value", "base64", Value::Str(value)));
     };
     match String::from_utf8(octets) {
         Ok(text) => cx.text(&text),
@@ -134,7 +127,7 @@ fn b64decode<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     }
 }
 
-builtins! {
+functions! {
     /// Filters that write YAML and JSON, and read JSON.
     pub(super) static DOCUMENTS:
     filter "to_yaml" (value: Any, indent: Size = int 0) => to_yaml,
@@ -154,11 +147,9 @@ builtins! {
         ];
 }
 
-fn to_yaml<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let [value, indent] = args else { return Err(cx.arity()) };
-    let indent = size(cx, *indent)?;
+fn to_yaml<'v>(cx: &Cx<'v>, value: Value<'v>, indent: usize, out: &mut String) -> Written<'v> {
     let start = out.len();
-    yaml(cx, *value, out)?;
+    yaml(cx, value, out)?;
     if out.ends_with('\n') {
         out.pop();
     }
@@ -172,13 +163,11 @@ fn to_yaml<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v>
     written(cx, indent.len(&text), out, |out| indent.apply(&text, out))
 }
 
-fn to_json<'v>(cx: &Cx<'v>, args: &[Value<'v>], out: &mut String) -> Written<'v> {
-    let [value, Value::Bool(pretty)] = args else { return Err(cx.arity()) };
-    json(cx, *value, if *pretty { JsonStyle::Pretty } else { JsonStyle::Compact }, out)
+fn to_json<'v>(cx: &Cx<'v>, value: Value<'v>, pretty: bool, out: &mut String) -> Written<'v> {
+    json(cx, value, if pretty { JsonStyle::Pretty } else { JsonStyle::Compact }, out)
 }
 
-fn from_json<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = args else { return Err(cx.arity()) };
-    let read = cx.json(subject(cx, args)?)?;
-    read.map_err(|error| wrong("filter `from_json`", "value", "JSON", *value).with_note(error.to_string()))
+fn from_json<'v>(cx: &Cx<'v>, value: &'v Text<'v>) -> Result<Value<'v>> {
+    let read = cx.json(value.as_str())?;
+    read.map_err(|error| wrong("filter `from_json`", "value", "JSON", Value::Str(value)).with_note(error.to_string()))
 }

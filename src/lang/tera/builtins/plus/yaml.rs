@@ -1,14 +1,14 @@
 //! The filter that reads YAML.
 
-use crate::builtins::arguments::{subject, wrong};
+use crate::builtins::arguments::wrong;
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::text::Source;
-use dropforge_machine::builtins;
 use dropforge_machine::function::Cx;
-use dropforge_value::Value;
+use dropforge_machine::functions;
 use dropforge_value::yaml::read_data;
+use dropforge_value::{Text, Value};
 
-builtins! {
+functions! {
     /// The filter that reads YAML.
     pub(super) static YAML:
     filter "from_yaml" (value: Str) = from_yaml,
@@ -22,13 +22,12 @@ builtins! {
 /// The bytes that parsing charges for each byte of text, in addition to the value.
 const NODES: usize = 8;
 
-fn from_yaml<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = args else { return Err(cx.arity()) };
-    let text = subject(cx, args)?;
+fn from_yaml<'v>(cx: &Cx<'v>, value: &'v Text<'v>) -> Result<Value<'v>> {
+    let text = value.as_str();
     cx.charge(text.len().saturating_mul(NODES))?;
     match read_data(&Source::new("value", text), cx.limits()) {
         Ok(data) => cx.data(&data),
-        Err(errors) => Err(refused(*value, errors)),
+        Err(errors) => Err(refused(Value::Str(value), errors)),
     }
 }
 
