@@ -178,7 +178,10 @@ thread_local! {
 impl Template {
     /// Wraps the template in a function that returns its text.
     pub(super) fn into_callee(self, name: &str) -> Builtin {
-        Builtin::of_template(name.to_owned(), Arc::new(move |cx, inputs| self.render_within(cx, inputs)))
+        Builtin::of_template(
+            name.to_owned(),
+            Arc::new(move |cx, given| Ok(self.render_within(cx, given.first().copied().unwrap_or_default())?)),
+        )
     }
 
     /// Renders within the caller's remaining budgets and with its capabilities.

@@ -15,7 +15,7 @@ use dropforge_value::{Data, DataMap, Value};
 /// A builtin's body with positional arguments, converted and in order.
 pub type PositionalBody = for<'v> fn(&Cx<'v>, &[Value<'v>]) -> Outcome<Value<'v>>;
 
-/// A closure with positional arguments: a function defined by the embedding program or its user.
+/// A closure: a function defined by the embedding program or its user, or another template.
 pub type ClosureBody = Arc<dyn for<'v> Fn(&Cx<'v>, &[Value<'v>]) -> Outcome<Value<'v>> + Send + Sync>;
 
 /// A builtin's body. It gets one value for each parameter.
@@ -27,9 +27,6 @@ pub type TextBody = for<'v> fn(&Cx<'v>, &[Value<'v>], &mut String) -> Result<Opt
 /// A closure registered by a user of the library.
 type HostBody = Arc<dyn Fn(&HostArgs) -> std::result::Result<Data, HostError> + Send + Sync>;
 
-/// A body that renders another template.
-pub type TemplateBody = Arc<dyn for<'v> Fn(&Cx<'v>, Value<'v>) -> Result<Value<'v>> + Send + Sync>;
-
 /// The implementation of a function.
 #[derive(Clone)]
 pub enum Body {
@@ -39,14 +36,12 @@ pub enum Body {
     Text(TextBody),
     /// A builtin's body with positional arguments.
     Positional(PositionalBody),
-    /// A closure with positional arguments.
+    /// A closure with one value for each parameter.
     Closure(ClosureBody),
     /// A user's closure.
     Host(HostBody),
     /// The bodies of its overloads.
     Overloaded,
-    /// Another template, which takes a map of inputs and returns text.
-    Template(TemplateBody),
     /// The compiler of templates made at render time. It takes their text.
     Maker(MakerBody),
 }
@@ -76,7 +71,6 @@ impl std::fmt::Debug for Body {
             Body::Closure(_) => "Closure",
             Body::Host(_) => "Host",
             Body::Overloaded => "Overloaded",
-            Body::Template(_) => "Template",
             Body::Maker(_) => "Maker",
         })
     }

@@ -73,7 +73,7 @@ mod typed;
 #[doc(hidden)]
 pub use assigned::{Assigned, Target};
 #[doc(hidden)]
-pub use body::{Body, ClosureBody, NativeBody, PositionalBody, TemplateBody, TextBody};
+pub use body::{Body, ClosureBody, NativeBody, PositionalBody, TextBody};
 pub use body::{HostArgs, HostError, IntoHostResult};
 #[doc(hidden)]
 pub use context::{Budgets, Cx};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::assigned::Assigned;
-use super::body::{Body, TemplateBody};
+use super::body::{Body, ClosureBody};
 use super::files::Capabilities;
 use super::gate::Positional;
 use super::linked::MakerBody;
@@ -300,10 +300,10 @@ impl Builtin {
         Self { name: name.into(), pure: false, local: false, ..declared }
     }
 
-    /// Returns the function that renders the template `name`.
-    pub fn of_template(name: impl Into<String>, body: TemplateBody) -> Self {
+    /// Returns the function that renders the template `name`. It takes a map of inputs and returns text.
+    pub fn of_template(name: impl Into<String>, body: ClosureBody) -> Self {
         let doc = "The text of another template with a map as its inputs.".into();
-        let (params, body) = (Params::Named(INPUTS), Body::Template(body));
+        let (params, body) = (Params::Named(INPUTS), Body::Closure(body));
         Self { doc, ..Self::registered(ImportKind::Template, name.into(), params, body) }
     }
 

@@ -12,7 +12,7 @@ use super::semantics::{Form, Semantics};
 use super::units::{CallTarget, Called};
 use crate::bytecode::{CallSite, ChunkInfo, Delivery, EscapeMode, Gate, ImportKind, Op};
 use crate::function::{
-    Body, Builtin, Cx, Direct, HostArgs, Linked, Param, Params, check_in_order, with_arranged,
+    Body, Builtin, Cx, Direct, Fault, HostArgs, Linked, Param, Params, check_in_order, with_arranged,
 };
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limit;
@@ -380,7 +380,7 @@ fn run<'v>(cx: &Cx<'v>, builtin: &Builtin, given: &[Value<'v>], out: &mut Output
     match &builtin.body {
         Body::Native(body) => body(cx, given).map(Some),
         Body::Text(body) => out.lend(|out| body(cx, given, out)),
-        Body::Template(body) => body(cx, given.first().copied().unwrap_or_default()).map(Some),
+        Body::Closure(body) => body(cx, given).map(Some).map_err(Fault::into_error),
         _ => Err(cx.arity()),
     }
 }
