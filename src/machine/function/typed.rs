@@ -274,7 +274,7 @@ impl<'v, T: IntoValue<'v>> IntoValue<'v> for Result<T> {
     }
 }
 
-/// A function with the parameters `Params`.
+/// A function with the parameters `Params`, of which the context may be the first.
 pub trait TypedBody<'a, 'v, Params>: Sized {
     /// The result of the function.
     type Answer;
@@ -307,10 +307,6 @@ pub fn text_of<'a, 'v, P>(
     body.call(Arguments { out: Some(out), ..Arguments::new(cx, given) }).map_err(Fault::into_error)?
 }
 
-/// Marks the parameters of a body that takes the context.
-#[derive(Debug)]
-pub struct InContext;
-
 macro_rules! bodies {
     ($(($($param:ident)*))*) => {$(
         impl<'a, 'v, F, R, $($param),*> TypedBody<'a, 'v, ($($param,)*)> for F
@@ -324,11 +320,11 @@ macro_rules! bodies {
             #[allow(non_snake_case)]
             fn call(self, arguments: Arguments<'a, 'v>) -> Outcome<R> {
                 let body = |_: &Cx<'v>, $($param: $param),*| self($($param),*);
-                TypedBody::<(InContext, $($param,)*)>::call(body, arguments)
+                TypedBody::<(Cx<'v>, $($param,)*)>::call(body, arguments)
             }
         }
 
-        impl<'a, 'v, F, R, $($param),*> TypedBody<'a, 'v, (InContext, $($param,)*)> for F
+        impl<'a, 'v, F, R, $($param),*> TypedBody<'a, 'v, (Cx<'v>, $($param,)*)> for F
         where
             F: Fn(&Cx<'v>, $($param),*) -> R,
             $($param: FromArgument<'a, 'v>,)*

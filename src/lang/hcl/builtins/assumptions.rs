@@ -8,7 +8,7 @@ use crate::values::{
     Refine, convert, equals, is_dynamic, mark_with_paths, marked_by, rebuilt, safe_prefix, type_of,
     unmark_deep_with_paths,
 };
-use dropforge_machine::function::{Arguments, Cx, Fault, FromArgument, Outcome, fitting, whole};
+use dropforge_machine::function::{Cx, Fault, Outcome, fitting, whole};
 use dropforge_machine::functions;
 use dropforge_value::{Type, Value};
 
@@ -93,27 +93,22 @@ fn prefix<'v>(cx: &Cx<'v>, value: Value<'v>, prefix: &'v str) -> Outcome<Value<'
     Refine::of(value).prefix(cx, &prefix)?.done(cx)
 }
 
-/// A bound of a length.
-struct Length(i64);
-
-impl FromArgument<'_, '_> for Length {
-    fn take(arguments: &mut Arguments<'_, '_>) -> Outcome<Self> {
-        let (value, at) = (arguments.value()?, arguments.at());
-        let length = whole(value, at).ok().filter(|length| *length < i64::MAX);
-        length.map(Self).ok_or_else(|| Fault::argument(at, WHOLE))
-    }
+/// Returns argument `at` as a bound of a length.
+fn length(value: Value<'_>, at: usize) -> Outcome<i64> {
+    let length = whole(value, at).ok().filter(|length| *length < i64::MAX);
+    length.ok_or_else(|| Fault::argument(at, WHOLE))
 }
 
-fn at_least<'v>(cx: &Cx<'v>, value: Value<'v>, Length(least): Length) -> Outcome<Value<'v>> {
-    bounded(cx, value, least, i64::MAX)
+fn at_least<'v>(cx: &Cx<'v>, value: Value<'v>, least: Value<'v>) -> Outcome<Value<'v>> {
+    bounded(cx, value, length(least, 1)?, i64::MAX)
 }
 
-fn at_most<'v>(cx: &Cx<'v>, value: Value<'v>, Length(most): Length) -> Outcome<Value<'v>> {
-    bounded(cx, value, 0, most)
+fn at_most<'v>(cx: &Cx<'v>, value: Value<'v>, most: Value<'v>) -> Outcome<Value<'v>> {
+    bounded(cx, value, 0, length(most, 1)?)
 }
 
-fn between<'v>(cx: &Cx<'v>, value: Value<'v>, Length(least): Length, Length(most): Length) -> Outcome<Value<'v>> {
-    bounded(cx, value, least, most)
+fn between<'v>(cx: &Cx<'v>, value: Value<'v>, least: Value<'v>, most: Value<'v>) -> Outcome<Value<'v>> {
+    bounded(cx, value, length(least, 1)?, length(most, 2)?)
 }
 
 /// Assumes bounds of the length of a collection. A negative minimum holds for each, a negative maximum for none.

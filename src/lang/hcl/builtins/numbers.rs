@@ -12,7 +12,7 @@ use dropforge_base::stdlib::network::{Network, address, network};
 use dropforge_base::stdlib::numbers::{logarithm, power};
 use dropforge_base::stdlib::timestamps;
 use dropforge_machine::bytecode::BinaryOp;
-use dropforge_machine::function::{Arguments, Cx, Fault, FromArgument, Outcome, Rest, number, whole};
+use dropforge_machine::function::{Cx, Fault, Outcome, Rest, number, whole};
 use dropforge_machine::functions;
 use dropforge_value::{BigNum, Value};
 use num_bigint::BigInt;
@@ -196,16 +196,6 @@ fn timestamp_in(text: &str, form: Form) -> Outcome<DateTime<FixedOffset>> {
     moment(text, form).map_err(|why| Fault::wrong(format!("not an RFC 3339 timestamp: {why}")))
 }
 
-/// A timestamp as Go's `time.Parse` reads it.
-struct Lenient(DateTime<FixedOffset>);
-
-impl FromArgument<'_, '_> for Lenient {
-    fn take(arguments: &mut Arguments<'_, '_>) -> Outcome<Self> {
-        let (value, at) = (arguments.value()?, arguments.at());
-        timestamp_in(value.as_str().unwrap_or(""), Form::Lenient).map(Self).map_err(|fault| fault.of_argument(at))
-    }
-}
-
 fn format_date<'v>(cx: &Cx<'v>, layout: &str, timestamp: &str) -> Outcome<Value<'v>> {
     let timestamp = timestamp_in(timestamp, Form::Strict).map_err(|fault| fault.of_argument(1))?;
     // A letter becomes at most nine, as in `EEEE` and `MMMM`.
@@ -234,8 +224,10 @@ fn time_add<'v>(form: Form) -> impl Fn(&Cx<'v>, &'v str, &'v str) -> Outcome<Val
     }
 }
 
-fn time_compare<'v>(cx: &Cx<'v>, Lenient(a): Lenient, Lenient(b): Lenient) -> Outcome<Value<'v>> {
-    machine_int(cx, a.cmp(&b) as i64)
+/// Compares timestamps as Go's `time.Parse` reads them.
+fn time_compare<'v>(cx: &Cx<'v>, a: &str, b: &str) -> Outcome<Value<'v>> {
+    let read = |text, at| timestamp_in(text, Form::Lenient).map_err(|fault| fault.of_argument(at));
+    machine_int(cx, read(a, 0)?.cmp(&read(b, 1)?) as i64)
 }
 
 fn timestamp<'v>(cx: &Cx<'v>) -> Outcome<Value<'v>> {
@@ -266,48 +258,37 @@ functions! {
         "Returns `true` if a network contains an address or network." ["cidrcontains(\"10.0.0.0/8\", \"10.1.2.3\")" => "true"];
 }
 
-/// A network as an argument.
-struct Prefix(Network);
-
-impl<'v> FromArgument<'_, 'v> for Prefix {
-    fn take(arguments: &mut Arguments<'_, 'v>) -> Outcome<Self> {
-        <&'v str>::take(arguments).and_then(parse_network).map(Self)
-    }
-}
-
 fn parse_network(prefix: &str) -> Outcome<Network> {
     network(prefix)
         .ok_or_else(|| Fault::wrong(format!("`{prefix}` is not a network (address, `/`, length of the prefix)")))
 }
 
-/// A whole number. One that is larger than any address is replaced by a power of two, which makes no difference.
-struct WholeNumber(BigInt);
-
-impl FromArgument<'_, '_> for WholeNumber {
-    fn take(arguments: &mut Arguments<'_, '_>) -> Outcome<Self> {
-        let n = BigNum::take(arguments)?;
-        if !n.is_whole() {
-            return Err(Fault::wrong("a whole number is required"));
-        }
-        let is_small = n.to_f64().is_some_and(|n| n.abs() < 1e40);
-        let small = if is_small { n.whole_text(10).and_then(|digits| digits.parse().ok()) } else { None };
-        Ok(Self(small.unwrap_or_else(|| BigInt::from(if n.is_negative() { -1 } else { 1 }) << 256_u32)))
+/// Returns a whole number. One that is larger than any address is replaced by a power of two, which makes no difference.
+fn index(n: BigNum) -> Outcome<BigInt> {
+    if !n.is_whole() {
+        return Err(Fault::wrong("a whole number is required"));
     }
+    let is_small = n.to_f64().is_some_and(|n| n.abs() < 1e40);
+    let small = if is_small { n.whole_text(10).and_then(|digits| digits.parse().ok()) } else { None };
+    Ok(small.unwrap_or_else(|| BigInt::from(if n.is_negative() { -1 } else { 1 }) << 256_u32))
 }
 
-fn host<'v>(cx: &Cx<'v>, Prefix(network): Prefix, WholeNumber(hostnum): WholeNumber) -> Outcome<Value<'v>> {
+fn host<'v>(cx: &Cx<'v>, prefix: &str, hostnum: BigNum) -> Outcome<Value<'v>> {
+    let (network, hostnum) = (parse_network(prefix)?, index(hostnum)?);
     let host = network.host(&hostnum);
     string(cx, &host.ok_or_else(|| Fault::wrong(format!("the network has no address {hostnum}")))?.to_string())
 }
 
-fn netmask<'v>(cx: &Cx<'v>, Prefix(network): Prefix) -> Outcome<Value<'v>> {
+fn netmask<'v>(cx: &Cx<'v>, prefix: &str) -> Outcome<Value<'v>> {
+    let network = parse_network(prefix)?;
     if !network.first.is_short() {
         return Err(Fault::wrong("an IPv6 network has no netmask"));
     }
     string(cx, &network.mask().to_string())
 }
 
-fn subnet<'v>(cx: &Cx<'v>, Prefix(network): Prefix, newbits: i64, WholeNumber(netnum): WholeNumber) -> Outcome<Value<'v>> {
+fn subnet<'v>(cx: &Cx<'v>, prefix: &str, newbits: Value<'v>, netnum: BigNum) -> Outcome<Value<'v>> {
+    let (network, newbits, netnum) = (parse_network(prefix)?, whole(newbits, 1)?, index(netnum)?);
     // The reference's text of a network without a mask.
     if newbits < -i64::from(network.prefix) && netnum == BigInt::ZERO {
         return string(cx, "<nil>");
@@ -338,7 +319,8 @@ fn subnets<'v>(cx: &Cx<'v>, prefix: &str, Rest(newbits): Rest<'_, 'v>) -> Outcom
     string_list(cx, texts.iter().map(String::as_str))
 }
 
-fn contains<'v>(_: &Cx<'v>, Prefix(outer): Prefix, inner: &str) -> Outcome<Value<'v>> {
+fn contains<'v>(_: &Cx<'v>, outer: &str, inner: &str) -> Outcome<Value<'v>> {
+    let outer = parse_network(outer)?;
     let (first, last) = match (address(inner), network(inner)) {
         (Some(address), _) => (address, address),
         (None, Some(inner)) => (inner.first, inner.last()),
@@ -354,6 +336,7 @@ fn contains<'v>(_: &Cx<'v>, Prefix(outer): Prefix, inner: &str) -> Outcome<Value
 mod tests {
     use super::*;
     use crate::builtins::tests::with_cx;
+    use dropforge_machine::function::{Arguments, FromArgument};
 
     #[test]
     fn floats_are_those_of_the_reference() {
