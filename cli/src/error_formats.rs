@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::options::ErrorFormat;
 use dropforge::bulk::Failure;
-use dropforge::diagnostics::{Code, Diagnostic, Label};
+use dropforge::diagnostics::{Code, Diagnostic, Label, parts};
 
 /// The bytes of a path that a URI encodes.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
@@ -77,30 +77,7 @@ fn each(diagnostic: &Diagnostic, print: &mut dyn FnMut(&Diagnostic)) {
 
 /// Returns one line: `file:line:column: error[E0201]: message; help`.
 fn short(diagnostic: &Diagnostic) -> String {
-    let place = diagnostic.primary().map(|label| format!("{}:{}: ", label.source.path(), label.position()));
-    let cluster = diagnostic.cluster.as_ref().map(|cluster| format!(" [cluster {cluster}]"));
-    let help = diagnostic.help.as_ref().map(|help| format!("; {help}"));
-    let line = format!(
-        "{}{}[{}]: {}{}{}",
-        place.unwrap_or_default(),
-        diagnostic.severity.name(),
-        diagnostic.code.id(),
-        diagnostic.text(),
-        help.unwrap_or_default(),
-        cluster.unwrap_or_default(),
-    );
-    line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-/// Returns the message with what is available, the cluster, the notes and the likely fix, a line each.
-fn message(diagnostic: &Diagnostic) -> String {
-    let mut lines = vec![diagnostic.text().into_owned()];
-    let available = diagnostic.available.as_ref().filter(|names| !names.is_empty());
-    lines.extend(available.map(|names| format!("available: {}", dropforge::diagnostics::listed(names, 24))));
-    lines.extend(diagnostic.cluster.iter().map(|cluster| format!("cluster: {cluster}")));
-    lines.extend(diagnostic.notes.iter().cloned());
-    lines.extend(diagnostic.help.iter().map(|help| format!("help: {help}")));
-    lines.join("\n")
+    diagnostic.written(parts::SHORT, "").chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// The first and the last place of a label, as lines and columns in characters, both counted from 1. The last is behind the
@@ -126,7 +103,12 @@ fn annotation(diagnostic: &Diagnostic) -> String {
         properties.extend((line == end).then(|| format!("col={column},endColumn={}", end_column.max(column))));
     }
     properties.push(format!("title={}", property(&format!("{} {}", diagnostic.code.id(), diagnostic.code.title()))));
-    format!("::{} {}::{}", diagnostic.severity.name(), properties.join(","), escaped(&message(diagnostic)))
+    format!(
+        "::{} {}::{}",
+        diagnostic.severity.name(),
+        properties.join(","),
+        escaped(&diagnostic.written(parts::SARIF, "\n"))
+    )
 }
 
 /// Escapes the text of a workflow command.
@@ -148,7 +130,7 @@ fn result(diagnostic: &Diagnostic) -> Value {
     let mut result = json!({
         "ruleId": diagnostic.code.id(),
         "level": diagnostic.severity.name(),
-        "message": {"text": message(diagnostic)},
+        "message": {"text": diagnostic.written(parts::SARIF, "\n")},
     });
     if let Some((first, others)) = diagnostic.labels.split_first() {
         result["locations"] = json!([{"physicalLocation": location(first)}]);

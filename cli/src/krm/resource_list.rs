@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dropforge::diagnostics::{Code, Diagnostic, Severity};
+use dropforge::diagnostics::{Code, Diagnostic, parts};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::yaml::{self, Entry, Kind, Node};
@@ -186,11 +186,9 @@ fn map_in<'d>(data: &'d mut Data, key: &str) -> Option<&'d mut DataMap> {
 /// Returns a diagnostic as a result of the function.
 fn result(found: &Diagnostic) -> Data {
     let text = |text: String| Data::Str(text);
-    let severity = if found.severity == Severity::Error { "error" } else { "warning" };
-    let message = found.help.as_ref().map_or(found.text().into_owned(), |help| format!("{}; {help}", found.text()));
     let mut result = DataMap::from_iter([
-        ("message".to_owned(), text(message)),
-        ("severity".to_owned(), text(severity.to_owned())),
+        ("message".to_owned(), text(found.written(parts::KRM, ""))),
+        ("severity".to_owned(), text(found.severity.name().to_owned())),
         ("tags".to_owned(), Data::Map(DataMap::from_iter([("code".to_owned(), text(found.code.id().to_owned()))]))),
     ]);
     if let Some(label) = found.primary() {

@@ -26,7 +26,7 @@ use crate::input::InputFiles;
 use dropforge::bulk::{self, MissingNames};
 use dropforge::bytecode::Dialect;
 use dropforge::compiler::Named;
-use dropforge::diagnostics::{Diagnostic, Label, Severity, without_duplicates};
+use dropforge::diagnostics::{Diagnostic, Label, Severity, parts, without_duplicates};
 use dropforge::dialect::hcl::check::{VariableTypes, check_config, is_module};
 use dropforge::dialect::hcl::syntax::{parse_config, parse_template};
 use dropforge::engine::{Engine, EngineBuilder, Memo, Template, UnknownNames};
@@ -305,6 +305,7 @@ impl<'f> FindingsBuilder<'f> {
             None => (self.nowhere.to_owned(), Range::default()),
         };
         let first = label.map(|(label, _)| label);
+        let lines: Vec<String> = diagnostic.parts(parts::EDITOR, first).map(|(_, line)| line).collect();
         let finding = Finding {
             range,
             severity: Some(match diagnostic.severity {
@@ -313,7 +314,7 @@ impl<'f> FindingsBuilder<'f> {
             }),
             code: Some(NumberOrString::String(diagnostic.code.id().to_owned())),
             source: Some("dropforge".to_owned()),
-            message: message(diagnostic, first),
+            message: lines.join("\n"),
             related_information: Some(self.related(diagnostic, first)).filter(|related| !related.is_empty()),
             data: self.fix(diagnostic).and_then(|fix| serde_json::to_value(fix).ok()),
             ..Finding::default()
@@ -358,15 +359,4 @@ impl<'f> FindingsBuilder<'f> {
         let uri = self.uri(&self.file(&fix.source)?)?;
         Some(FixData { uri, edit: TextEdit::new(range, fix.text) })
     }
-}
-
-/// Returns the message with all that is known.
-fn message(diagnostic: &Diagnostic, label: Option<&Label>) -> String {
-    let mut lines = vec![diagnostic.message.clone()];
-    lines.extend(label.map(|label| label.text.clone()).filter(|text| !text.is_empty()));
-    lines.extend(diagnostic.detail.clone());
-    lines.extend(diagnostic.notes.iter().map(|note| format!("note: {note}")));
-    lines.extend(diagnostic.cluster.iter().map(|cluster| format!("cluster: {cluster}")));
-    lines.extend(diagnostic.help.iter().map(|help| format!("help: {help}")));
-    lines.join("\n")
 }

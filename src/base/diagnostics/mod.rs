@@ -4,6 +4,8 @@
 mod codes;
 mod input_help;
 mod list;
+#[doc(hidden)]
+pub mod parts;
 mod report;
 mod wording;
 
@@ -349,14 +351,7 @@ fn whole_names(text: &str, name: &str, part: Range<usize>) -> Vec<usize> {
 impl fmt::Display for Diagnostic {
     /// Formats one line with code, message, position and cluster.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.code.id(), self.text())?;
-        if let Some(label) = self.primary() {
-            write!(f, " ({}:{})", label.source.path(), label.position())?;
-        }
-        match &self.cluster {
-            Some(cluster) => write!(f, " [cluster {cluster}]"),
-            None => Ok(()),
-        }
+        f.write_str(&self.written(parts::LINE, ""))
     }
 }
 

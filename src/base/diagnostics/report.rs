@@ -8,6 +8,7 @@ use annotate_snippets::{
 };
 use serde_json::{Map, Value, json};
 
+use super::parts::{Part, TERMINAL};
 use super::wording::short_names;
 use super::{Diagnostic, Label, Severity, counted, thousands};
 use crate::stdlib::strings::prefix;
@@ -19,12 +20,10 @@ const AROUND: usize = 160;
 const LINES: usize = 8;
 /// Maximum number of further errors of a diagnostic.
 const ALSO: usize = 100;
-/// Maximum number of available names in text.
-const NAMES: usize = 24;
 /// Maximum number of available names in JSON.
 const NAMES_JSON: usize = 1_000;
 /// Maximum number of labels in text: the first ones, and the last one. JSON has all of them.
-const LABELS: usize = 8;
+pub(super) const LABELS: usize = 8;
 
 impl Diagnostic {
     /// Renders the diagnostic as text: code, message, source excerpts, notes and the likely fix, ending with a newline.
@@ -66,31 +65,10 @@ impl Diagnostic {
             let detail = self.detail.as_deref().filter(|_| at == 0);
             group = group.elements(snippet(label, detail, kind));
         }
-        group.elements(self.notes().into_iter().map(|(level, text)| level.message(normalize_untrusted_str(&text))))
-    }
-
-    /// Notes and help lines, in print order.
-    fn notes(&self) -> Vec<(Level<'static>, String)> {
-        let mut notes = Vec::new();
-        let unsaid =
-            |detail: &&String| self.primary().is_none_or(|label| !label.text.is_empty() && label.text != **detail);
-        notes.extend(self.detail.iter().filter(unsaid).map(|detail| (Level::NOTE, detail.clone())));
-        if let Some(hidden) = self.labels.len().checked_sub(LABELS + 1) {
-            notes.push((Level::NOTE, format!("and {} more places", hidden + 1)));
-        }
-        if let Some(names) = &self.available {
-            notes.push((Level::NOTE, format!("available: {}", listed(names, NAMES))));
-        }
-        let file = self.primary().map(|label| label.source.name());
-        if let Some(template) = self.template.as_ref().filter(|template| Some(template.as_str()) != file) {
-            notes.push((Level::NOTE, format!("template: {template}")));
-        }
-        if let Some(cluster) = &self.cluster {
-            notes.push((Level::NOTE, format!("cluster: {cluster}")));
-        }
-        notes.extend(self.notes.iter().map(|note| (Level::NOTE, note.clone())));
-        notes.extend(self.help.iter().map(|help| (Level::HELP, help.clone())));
-        notes
+        group.elements(self.parts(TERMINAL, self.primary()).map(|(part, text)| {
+            let level = if part == Part::Help { Level::HELP } else { Level::NOTE };
+            level.message(normalize_untrusted_str(&text))
+        }))
     }
 
     /// Renders the diagnostic as a JSON object: `code`, `name`, `severity`, `message`; `file`, `line`, `column` of the

@@ -1,6 +1,6 @@
 //! Diagnostics as JSON, in the format of `hcldec`.
 
-use dropforge::diagnostics::{Diagnostic, Label, Severity};
+use dropforge::diagnostics::{Diagnostic, Label, parts};
 
 use super::json::{Doc, object, text};
 use super::ranges::Ranges;
@@ -9,12 +9,10 @@ use super::ranges::Ranges;
 pub(crate) fn diagnostics_json(diagnostics: &[Box<Diagnostic>]) -> String {
     let mut ranges = Ranges::default();
     let mut one = |diagnostic: &Diagnostic| {
-        let severity = if diagnostic.severity == Severity::Error { "error" } else { "warning" };
-        let mut fields = vec![("severity", text(severity)), ("summary", text(&diagnostic.message))];
-        let detail = diagnostic.detail.iter().chain(&diagnostic.notes).chain(&diagnostic.help).cloned();
-        let detail: Vec<_> = detail.collect();
+        let mut fields = vec![("severity", text(diagnostic.severity.name())), ("summary", text(&diagnostic.message))];
+        let detail = diagnostic.written(parts::HCLDEC, " ");
         if !detail.is_empty() {
-            fields.push(("detail", text(&detail.join(" "))));
+            fields.push(("detail", text(&detail)));
         }
         if let Some(Label { source, span, .. }) = diagnostic.primary() {
             fields.push(("subject", ranges.range(source, *span)));
