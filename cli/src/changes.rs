@@ -9,6 +9,7 @@ use dropforge::bulk::{Change, ChangeGroup, ChangeGroups, FilePreview, unified_di
 use dropforge::diagnostics::counted;
 
 use crate::console::Console;
+use crate::project::key;
 
 /// Maximum number of lines of an example.
 const MAX_LINES: usize = 20;
@@ -27,7 +28,7 @@ pub(crate) struct ChangeArgs {
     diff: bool,
     /// Print a diff as summary (clusters with the same change together), unified (a patch) or json (a line for each group)
     /// [default: summary]
-    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true, requires = "diff")]
+    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true, requires = "diff", add = key("output"))]
     diff_format: Option<DiffFormat>,
 }
 

@@ -24,6 +24,7 @@ use crate::include_roots;
 use crate::input::{InputFiles, OpenFiles};
 use crate::missing::{CheckValuesArgs, CheckedTemplates};
 use crate::options::{Global, LanguageArgs};
+use crate::project::key;
 use crate::schema::SchemaArgs;
 
 /// Check templates and configurations for errors, without rendering
@@ -59,7 +60,7 @@ pub(crate) struct CheckArgs {
     #[arg(required = true, value_name = "FILES")]
     pub(crate) templates: Vec<PathBuf>,
     /// Treat warnings as errors
-    #[arg(long)]
+    #[arg(long, add = key("checks"))]
     pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) language: LanguageArgs,

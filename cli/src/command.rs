@@ -24,7 +24,7 @@ use crate::limits::LimitOption;
 use crate::lsp;
 use crate::options::{self, ErrorFormat, Global};
 use crate::output::{print, stdout_error};
-use crate::project::{Moved, Project};
+use crate::project::Project;
 #[cfg(feature = "remote")]
 use crate::remote::{pull, push};
 #[cfg(feature = "catalog")]
@@ -153,7 +153,7 @@ pub fn run_with(args: impl IntoIterator<Item = OsString>) -> u8 {
     }
     let hint = terraform::one_dash(&args);
     let files = &mut InputFiles::new(u64::MAX);
-    let exit = match (parse(args.clone(), Moved::No, files), hint) {
+    let exit = match (parse(args.clone(), false, files), hint) {
         (Ok(parsed), None) => run(parsed, &args, files),
         // Short options in one word.
         (Ok(_), Some(hint)) => refuse(vec![hint], format),
@@ -190,23 +190,23 @@ impl From<Refused> for Failed {
     }
 }
 
-/// Parses the arguments, with those of the project file.
-fn parse(mut args: Vec<OsString>, moved: Moved, files: &mut InputFiles) -> Result<Parsed, Refused> {
+/// Parses the arguments, with those of the project file. `has_moved` says that the process is in the directory of `--chdir`.
+fn parse(mut args: Vec<OsString>, has_moved: bool, files: &mut InputFiles) -> Result<Parsed, Refused> {
     let command = if help::is_asked(&args) { definition() } else { options_of_commands() };
     #[cfg(feature = "catalog")]
     serve::config::expand(&command, &mut args, files).map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
-    let project = project::expand(&command, &mut args, moved, files);
+    let project = project::expand(&command, &mut args, has_moved, files);
     let project = project.map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
     let matches = command.clone().try_get_matches_from(&args);
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => Ok(Parsed { cli, project, args }),
         Err(mut error) => {
-            let dir = project::chdir(&command, &args).filter(|_| moved == Moved::No && error.use_stderr());
+            let dir = project::chdir(&command, &args).filter(|_| !has_moved && error.use_stderr());
             if let Some(Err(error)) = dir.map(|dir| change_directory(&dir)) {
                 return Err(Refused::Diagnostics(vec![error]));
             }
             let refused = project.as_ref().map(|project| project.refused(&options_of_commands())).unwrap_or_default();
-            project::hint(&mut error, project.as_ref(), &args);
+            project::hint(&mut error, &command, project.as_ref(), &args);
             other_tools::hint(&mut error);
             Err(if refused.is_empty() { Refused::Usage(Box::new(error)) } else { Refused::Diagnostics(refused) })
         }
@@ -219,7 +219,7 @@ fn parse(mut args: Vec<OsString>, moved: Moved, files: &mut InputFiles) -> Resul
 /// Errors of the project file; `usage`.
 #[cfg(feature = "lsp")]
 pub(crate) fn check_args(args: Vec<OsString>) -> Result<(check::CheckArgs, Console), Failed> {
-    match parse(args, Moved::Yes, &mut InputFiles::new(u64::MAX))?.cli {
+    match parse(args, true, &mut InputFiles::new(u64::MAX))?.cli {
         Cli { global, command: Command::Check(args) } => Ok((args, Console::new(&global, &[]))),
         _ => Err(Diagnostic::new(Code::Usage, "the command is no longer `check`").into()),
     }
@@ -242,7 +242,7 @@ fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString], f
     }
     files.set_max_bytes(cli.global.max_input);
     let again = || {
-        let Parsed { mut cli, project, args } = parse(args.to_vec(), Moved::Yes, &mut InputFiles::new(u64::MAX))?;
+        let Parsed { mut cli, project, args } = parse(args.to_vec(), true, &mut InputFiles::new(u64::MAX))?;
         project.iter().for_each(|project| cli.command.note_project(project));
         let run = run_options::of(&options_of_commands(), &args, project.as_ref());
         match cli.command {
@@ -251,7 +251,7 @@ fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString], f
         }
     };
     let subject = |args: Vec<OsString>, files: &mut InputFiles| {
-        let mut command = parse(args, Moved::Yes, files)?.cli.command;
+        let mut command = parse(args, true, files)?.cli.command;
         command.fetch(files)?;
         match command {
             Command::Stamp(args) => Ok(why::Subject::Stamp(Box::new(args))),

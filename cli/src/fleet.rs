@@ -9,6 +9,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 
 use crate::glob;
 use crate::input::{InputFiles, refuse_other_url};
+use crate::project::key;
 
 /// Options of commands that read a fleet.
 #[derive(Debug, Args)]
@@ -17,12 +18,12 @@ pub(crate) struct FleetArgs {
     ///
     /// The formats are YAML, JSON, NDJSON, CSV and TSV with a header, TOML, HCL,
     /// environment files, Parquet and Arrow. Several fleets are read in order.
-    #[arg(long, required = true, value_name = "FLEET")]
+    #[arg(long, required = true, value_name = "FLEET", add = key("").path())]
     pub(crate) fleet: Vec<String>,
     #[command(flatten)]
     reading: ReadingArgs,
     /// Select clusters by values: k, !k, k=v, k!=v, k in (v,w), k notin (v,w)
-    #[arg(short = 'l', long, value_name = "SELECTOR")]
+    #[arg(short = 'l', long, value_name = "SELECTOR", add = key(""))]
     selector: Vec<String>,
 }
 
@@ -30,16 +31,16 @@ pub(crate) struct FleetArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ReadingArgs {
     /// Read fleets as yaml, json, ndjson, csv, tsv, toml, hcl, env, parquet or arrow, regardless of file names
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", add = key(""))]
     fleet_format: Option<Format>,
     /// Read the name of a cluster from PATH if it has no `name` or `cluster.name`
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", add = key(""))]
     name_key: Option<String>,
     /// Type CSV and TSV cells as `--set` does (set), or keep them as text (strings) [default: set]
-    #[arg(long, value_name = "TYPES")]
+    #[arg(long, value_name = "TYPES", add = key(""))]
     csv_types: Option<CsvTypes>,
     /// Merge a cluster's values over shared ones by key (deep), or replace whole top-level keys (replace) [default: deep]
-    #[arg(long, value_name = "HOW")]
+    #[arg(long, value_name = "HOW", add = key(""))]
     merge: Option<Merge>,
 }
 

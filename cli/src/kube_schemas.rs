@@ -9,6 +9,7 @@ use dropforge::diagnostics::Result;
 
 use crate::console::Console;
 use crate::glob;
+use crate::project::key;
 
 /// Options of commands that check outputs by the schemas of Kubernetes kinds.
 #[derive(Debug, Args)]
@@ -18,7 +19,7 @@ pub(crate) struct KubeArgs {
     /// The schemas are OpenAPI documents (`kubectl get --raw /openapi/v2`),
     /// CustomResourceDefinitions, and JSON Schemas named as kubeconform names
     /// them: `deployment-apps-v1.json`. A kind without a schema is a warning.
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", add = key("checks"))]
     kube_schemas: Vec<PathBuf>,
 }
 

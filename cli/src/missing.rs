@@ -15,18 +15,19 @@ use crate::fleet::{ReadingArgs, check_selection, selector};
 use crate::input::InputFiles;
 use crate::layers;
 use crate::options::ValueArgs;
+use crate::project::key;
 use crate::schema::SchemaArgs;
 
 /// Options of values that templates are checked with.
 #[derive(Debug, Args)]
 pub(crate) struct CheckValuesArgs {
     /// Check with the values of clusters, from a file, a directory, a glob, or `-`
-    #[arg(long, value_name = "FLEET")]
+    #[arg(long, value_name = "FLEET", add = key("").path())]
     fleet: Vec<String>,
     #[command(flatten)]
     reading: ReadingArgs,
     /// Select clusters by values: k, !k, k=v, k!=v, k in (v,w), k notin (v,w)
-    #[arg(short = 'l', long, requires = "fleet", value_name = "SELECTOR")]
+    #[arg(short = 'l', long, requires = "fleet", value_name = "SELECTOR", add = key(""))]
     selector: Vec<String>,
     #[command(flatten)]
     values: ValueArgs,

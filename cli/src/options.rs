@@ -18,6 +18,7 @@ use dropforge::value::OutputFormat;
 use crate::chart;
 use crate::copies::{NamedFiles, is_reserved};
 use crate::input::{check_one_dash, size};
+use crate::project::key;
 
 /// Options of every command.
 #[derive(Debug, Args)]
@@ -42,7 +43,7 @@ pub(crate) struct Global {
     #[arg(short, long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
     /// Refuse input of more than SIZE: values files, schemas, HCL files, artifacts, standard input
-    #[arg(long, global = true, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
+    #[arg(long, global = true, value_name = "SIZE", default_value = "256MiB", value_parser = size, add = key("limits"))]
     pub(crate) max_input: u64,
     /// The options of the command, for a manifest.
     #[arg(skip)]
@@ -159,7 +160,7 @@ impl MissingKeyMode {
 pub(crate) struct CelArgs {
     /// Select the result of `has(x.a)`, `x.?a` and `x[?k]` in CEL if `x` is null, a boolean, a number or a string: lenient
     /// (nothing is found, as in Kubernetes) or strict (an error) [default: lenient]
-    #[arg(long, value_name = "MODE", value_enum, hide_possible_values = true)]
+    #[arg(long, value_name = "MODE", value_enum, hide_possible_values = true, add = key("cel").named("presence"))]
     pub(crate) cel_presence: Option<PresenceMode>,
 }
 
@@ -186,33 +187,33 @@ pub(crate) enum PresenceMode {
 #[derive(Debug, Args)]
 pub(crate) struct LanguageArgs {
     /// Use this template language regardless of file names
-    #[arg(long, value_name = "LANG", value_parser = Languages(&Dialect::ALL))]
+    #[arg(long, value_name = "LANG", value_parser = Languages(&Dialect::ALL), add = key(""))]
     pub(crate) lang: Option<Dialect>,
 
     /// Select how `tower` templates insert values [default: literal]
-    #[arg(long, value_name = "MODE", value_enum)]
+    #[arg(long, value_name = "MODE", value_enum, add = key("tower"))]
     pub(crate) render_mode: Option<RenderMode>,
     /// Treat every `$let` text of `cel-yaml` templates as an expression, even if it could be plain text
-    #[arg(long)]
+    #[arg(long, add = key("cel"))]
     pub(crate) strict_let: bool,
     #[command(flatten)]
     pub(crate) cel: CelArgs,
     /// Select the filters of `tera` templates: plus (also those beyond Tera, such as `to_yaml`) or plain (only those that Tera
     /// has; `t.html.tera` is then not escaped like `t.html`) [default: plus]
-    #[arg(long, value_name = "FILTERS", value_enum, hide_possible_values = true)]
+    #[arg(long, value_name = "FILTERS", value_enum, hide_possible_values = true, add = key("tera").named("dialect").words(&[("tera+", "plus"), ("plain", "plain")]))]
     pub(crate) tera: Option<TeraMode>,
     /// Select what Go templates (`*.gotmpl`) do with a missing key: default, zero or error, as Go's option `missingkey`
     /// [default: as Helm, zero without the text `<no value>`]
-    #[arg(long, value_name = "MODE", value_enum, hide_possible_values = true)]
+    #[arg(long, value_name = "MODE", value_enum, hide_possible_values = true, add = key("helm"))]
     pub(crate) missing_key: Option<MissingKeyMode>,
     /// Resolve includes below DIR [default: the common parent directory of the templates]
-    #[arg(short = 'I', long, value_name = "DIR")]
+    #[arg(short = 'I', long, value_name = "DIR", add = key(""))]
     pub(crate) include_root: Option<PathBuf>,
     /// Declare a function, filter or test of the rendering program: `filter:shout`
-    #[arg(long, value_name = "KIND:NAME", value_parser = declaration)]
+    #[arg(long, value_name = "KIND:NAME", value_parser = declaration, add = key(""))]
     pub(crate) declare: Vec<(ImportKind, String)>,
     /// Refuse templates of more than SIZE, at most 256MiB [default: 16MiB]
-    #[arg(long, value_name = "SIZE", value_parser = source_size)]
+    #[arg(long, value_name = "SIZE", value_parser = source_size, add = key("limits"))]
     pub(crate) max_source: Option<usize>,
 }
 
@@ -321,7 +322,7 @@ fn declaration(text: &str) -> Result<(ImportKind, String), String> {
 #[derive(Debug, Args)]
 pub(crate) struct FormatArgs {
     /// Write documents of `cel` and `cel-yaml` templates as yaml, json, kyaml or ndjson
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", add = key("output").named("format"))]
     pub(crate) output_format: Option<OutputFormat>,
 }
 
@@ -336,7 +337,7 @@ pub(crate) struct CacheArgs {
     ///
     /// If $DROPFORGE_CACHE is not set, large templates are cached in the user's
     /// cache directory. If it is empty, nothing is cached.
-    #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache", add = key(""))]
     pub(crate) cache_dir: Option<PathBuf>,
 }
 
@@ -347,7 +348,7 @@ pub(crate) struct ValueArgs {
     /// Read shared values from a YAML, JSON, TOML, HCL or `.env` file
     ///
     /// Several files are merged in order.
-    #[arg(short = 'f', long = "values", visible_alias = "var-file", value_name = "FILE")]
+    #[arg(short = 'f', long = "values", visible_alias = "var-file", value_name = "FILE", add = key(""))]
     pub(crate) values: Vec<PathBuf>,
     /// Read values from environment variables: with P_, `P_image__tag=v2` sets image.tag
     #[arg(long, value_name = "PREFIX", value_parser = clap::builder::NonEmptyStringValueParser::new())]

@@ -6,6 +6,7 @@ use crate::console::Console;
 use crate::copies::{Copies, NamedFiles};
 use crate::exit::Failed;
 use crate::input::InputFiles;
+use crate::project::key;
 use crate::run::RunArgs;
 use crate::{artifacts, compile, glob};
 use clap::Args;
@@ -20,10 +21,10 @@ use dropforge::stdlib::globs::Glob;
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
     /// Write files named `*.yaml`, `*.yml` and `*.json` even if they are not valid YAML or JSON
-    #[arg(long, conflicts_with = "kube_schemas")]
+    #[arg(long, conflicts_with = "kube_schemas", add = key("output"))]
     pub(crate) no_check_output: bool,
     /// Do not check files whose paths below the output directory match: `**/*.tpl.yaml`
-    #[arg(long, value_name = "GLOB", value_parser = glob::parse)]
+    #[arg(long, value_name = "GLOB", value_parser = glob::parse, add = key("output"))]
     pub(crate) unchecked: Vec<Glob>,
     /// Copy files beside templates as they are: a glob, or `none` [default: *.yaml, *.yml and *.json of folders]
     ///
@@ -31,13 +32,13 @@ pub(crate) struct OutputArgs {
     /// Files that other options name, `values*.yaml`, `*.schema.json`, `*.test.yaml`,
     /// `dropforge.toml`, `Chart.yaml`, and names that begin with `_` or `.` are
     /// never copied.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", add = key("output"))]
     pub(crate) copy: Vec<String>,
     /// Write files for templates that render nothing but white space
-    #[arg(long)]
+    #[arg(long, add = key("output"))]
     pub(crate) keep_empty: bool,
     /// Sort the documents of a stream by kind as Helm installs them (install), or not (none) [default: install]
-    #[arg(long, value_name = "ORDER")]
+    #[arg(long, value_name = "ORDER", add = key("output"))]
     pub(crate) order: Option<Order>,
     /// Overwrite files in the output directory that dropforge did not write
     #[arg(long)]

@@ -11,25 +11,26 @@ use dropforge::dialect::hcl::Variables;
 
 use crate::input::{InputFiles, is_dash};
 use crate::options::limits;
+use crate::project::key;
 
 /// Options of commands that check values against a schema.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Values")]
 pub(crate) struct SchemaArgs {
     /// Check merged values against this JSON Schema [default: `values.schema.json` beside the templates]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", add = key("checks"))]
     schema: Option<PathBuf>,
     /// Do not check values against a schema
-    #[arg(long, visible_alias = "skip-schema-validation", conflicts_with_all = ["schema", "schema_defaults"])]
+    #[arg(long, visible_alias = "skip-schema-validation", conflicts_with_all = ["schema", "schema_defaults"], add = key("checks"))]
     no_schema: bool,
     /// Fill in missing values with the defaults of the schema
-    #[arg(long)]
+    #[arg(long, add = key("checks"))]
     schema_defaults: bool,
     /// Read the types of HCL variables, and their defaults and validations, from a file
     ///
     /// `name = TYPE` or `variable "name" { type = TYPE }`; in a .json file
     /// {"name": "TYPE"} or {"name": ["list", "string"]}
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", add = key("checks"))]
     var_types: Option<PathBuf>,
 }
 

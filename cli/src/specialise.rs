@@ -12,6 +12,7 @@ use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 
 use crate::console::Console;
 use crate::output::stdout_error;
+use crate::project::key;
 
 /// Maximum number of values to name.
 const NAMED: usize = 40;
@@ -23,7 +24,7 @@ pub(crate) struct SpecialiseArgs {
     ///
     /// Specialised templates of artifacts are not used either. Outputs and errors are
     /// the same. Large fleets take longer with it.
-    #[arg(long)]
+    #[arg(long, add = key(""))]
     pub(crate) no_specialise: bool,
     /// Print which templates are specialised to shared values, and why not the others, and stop
     #[arg(long, conflicts_with = "watch")]

@@ -20,6 +20,7 @@ use crate::input::{InputFiles, is_dash, is_pipe};
 use crate::kube_schemas::KubeArgs;
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::outputs::OutputArgs;
+use crate::project::key;
 use crate::remote;
 use crate::run::{RunArgs, Surroundings, Target};
 use crate::schema::SchemaArgs;
@@ -45,7 +46,7 @@ pub(crate) struct StampArgs {
     #[command(flatten)]
     fleet: FleetArgs,
     /// Write to this directory, or below s3://BUCKET/PREFIX; with `--layout single`, to this file, object or `-`
-    #[arg(short, long, value_name = "OUT", value_parser = remote::output)]
+    #[arg(short, long, value_name = "OUT", value_parser = remote::output, add = key("output").named("dir"))]
     output: Option<PathBuf>,
     #[command(flatten)]
     format: FormatArgs,
@@ -56,10 +57,10 @@ pub(crate) struct StampArgs {
     /// {metadata.a} or {document.a.b}, each YAML document gets its own file.
     /// {namespace|none} is `none` if there is no namespace. A `:` in a name is
     /// written as `_`.
-    #[arg(long, default_value = bulk::DEFAULT_LAYOUT, value_name = "LAYOUT")]
+    #[arg(long, default_value = bulk::DEFAULT_LAYOUT, value_name = "LAYOUT", add = key("output"))]
     layout: String,
     /// Delete files of earlier runs that these templates no longer make
-    #[arg(long)]
+    #[arg(long, add = key("output"))]
     prune: bool,
     /// Prune even if more than half of the files would be deleted
     #[arg(long, requires = "prune")]
@@ -72,7 +73,7 @@ pub(crate) struct StampArgs {
     #[command(flatten)]
     kinds: KubeArgs,
     /// Sync files to disk, so that they survive a power failure
-    #[arg(long)]
+    #[arg(long, add = key("output"))]
     fsync: bool,
     #[command(flatten)]
     stores: StoreArgs,

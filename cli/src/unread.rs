@@ -6,6 +6,7 @@ use dropforge::bulk::{Layers, ReadValues, Selection};
 use dropforge::diagnostics::{Result, counted};
 
 use crate::console::Console;
+use crate::project::key;
 
 /// Options of warnings.
 #[derive(Debug, Args)]
@@ -15,7 +16,7 @@ pub(crate) struct WarningArgs {
     /// Nothing is written if there are warnings before rendering. An output of a
     /// kind without a schema (`--kube-schemas`) fails its cluster. Warnings after
     /// writing, such as those about pruning, give exit code 1.
-    #[arg(long)]
+    #[arg(long, add = key("checks"))]
     pub(crate) strict: bool,
     /// `true` if the project has other templates, which may read other values.
     #[arg(skip)]

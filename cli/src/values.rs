@@ -18,6 +18,7 @@ use crate::input::{InputFiles, is_dash, unreadable};
 use crate::layers::{self, Given};
 use crate::options::ValueArgs;
 use crate::output::print;
+use crate::project::key;
 use crate::schema::SchemaArgs;
 
 /// Print merged values and where they come from
@@ -37,7 +38,7 @@ pub(crate) struct ValuesArgs {
     #[arg(value_name = "TEMPLATES")]
     pub(crate) templates: Vec<PathBuf>,
     /// Read clusters from a file, a directory, a glob, or `-`
-    #[arg(long, requires = "cluster", value_name = "FLEET")]
+    #[arg(long, requires = "cluster", value_name = "FLEET", add = key("").path())]
     fleet: Vec<String>,
     /// Print the values of this cluster of the fleet
     #[arg(long, requires = "fleet", value_name = "NAME")]

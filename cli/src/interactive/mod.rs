@@ -19,6 +19,7 @@ use crate::fleet::ReadingArgs;
 use crate::input::InputFiles;
 use crate::options::{LanguageArgs, ValueArgs};
 use crate::output::print;
+use crate::project::key;
 use crate::schema::SchemaArgs;
 use commands::Next;
 use lines::{Line, Lines};
@@ -47,7 +48,7 @@ pub(crate) struct ConsoleArgs {
     #[arg(value_name = "TEMPLATES")]
     pub(crate) templates: Vec<PathBuf>,
     /// Read clusters from a file, a directory, or a glob
-    #[arg(long, value_name = "FLEET")]
+    #[arg(long, value_name = "FLEET", add = key("").path())]
     fleet: Vec<String>,
     /// Use the values of this cluster of the fleet
     #[arg(long, value_name = "NAME", requires = "fleet")]

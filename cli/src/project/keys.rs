@@ -1,16 +1,31 @@
-//! The keys of a project file, and the options they stand for.
+//! The keys of a project file: options with a mark.
+//!
+//! `#[arg(long, add = key("output"))]` on the declaration of an option makes it a key of the table `[output]`.
 
-/// A key of a project file.
-#[derive(Debug)]
-pub(super) struct Key {
+use std::any::TypeId;
+use std::path::PathBuf;
+
+use clap::builder::ArgExt;
+use clap::{Arg, ArgAction, Command};
+
+/// The commands that read a project file.
+pub(super) const COMMANDS: &[&str] = &["stamp", "check", "values", "render", "test", "console"];
+
+/// Options that only the command line may give, because they grant something or overwrite something.
+pub(super) const COMMAND_LINE_ONLY: &[&str] = &["allow", "env-prefix", "force", "prune-force", "set"];
+
+/// A key of a project file. As an extension of an option, it marks one that a project file can set.
+#[derive(Debug, Clone)]
+pub(crate) struct ProjectKey {
     /// The table that holds the key; empty for the top level.
     pub(super) section: &'static str,
-    pub(super) name: &'static str,
+    /// The name, or empty in a mark of an option with the same name.
+    pub(super) name: String,
     /// The long option, or empty for the templates, which have none.
-    pub(super) option: &'static str,
-    pub(super) kind: Kind,
-    /// The commands that take the key. Others ignore it, even if they have an option of this name.
-    pub(super) commands: &'static [&'static str],
+    pub(super) option: String,
+    /// The values, unless they follow from the option.
+    kind: Option<Kind>,
+    is_list: bool,
 }
 
 /// The values of a key.
@@ -18,110 +33,149 @@ pub(super) struct Key {
 pub(super) enum Kind {
     /// True or false. The option takes no value.
     Flag,
-    /// Text.
+    /// A text.
     Text,
     /// A path, relative to the folder of the project file.
     Path,
-    /// One text or a list of them.
-    Texts,
-    /// One path or a list of them.
-    Paths,
     /// One of these words, each with the word that the option takes.
     Word(&'static [(&'static str, &'static str)]),
 }
 
-impl Kind {
+impl ArgExt for ProjectKey {}
+
+/// Marks an option that a project file can set in a table, or above all tables if `section` is empty.
+pub(crate) fn key(section: &'static str) -> ProjectKey {
+    ProjectKey { section, name: String::new(), option: String::new(), kind: None, is_list: false }
+}
+
+impl ProjectKey {
+    /// Gives the key another name than the option has.
+    pub(crate) fn named(self, name: &str) -> Self {
+        Self { name: name.to_owned(), ..self }
+    }
+
+    /// Makes texts paths.
+    pub(crate) fn path(self) -> Self {
+        Self { kind: Some(Kind::Path), ..self }
+    }
+
+    /// Takes one of these words, each with the word that the option takes.
+    pub(crate) fn words(self, words: &'static [(&'static str, &'static str)]) -> Self {
+        Self { kind: Some(Kind::Word(words)), ..self }
+    }
+
+    /// Returns the key of an option that has a mark.
+    pub(super) fn of(arg: &Arg) -> Option<Self> {
+        let (mark, option) = (arg.get::<Self>()?.clone(), arg.get_long()?.to_owned());
+        let name = if mark.name.is_empty() { option.clone() } else { mark.name };
+        let kind = mark.kind.unwrap_or_else(|| match arg.get_action() {
+            ArgAction::SetTrue => Kind::Flag,
+            _ if arg.get_value_parser().type_id() == TypeId::of::<PathBuf>() => Kind::Path,
+            _ => Kind::Text,
+        });
+        let is_list = matches!(arg.get_action(), ArgAction::Append);
+        Some(Self { section: mark.section, name, option, kind: Some(kind), is_list })
+    }
+
+    /// Returns all keys: the templates, and the options of `definition` and of the commands that read a project file.
+    pub(super) fn all(definition: &Command) -> Vec<Self> {
+        let commands = COMMANDS.iter().filter_map(|name| definition.find_subcommand(name));
+        let marked = commands.chain([definition]).flat_map(Command::get_arguments).filter_map(Self::of);
+        let mut keys = vec![Self { is_list: true, ..key("").named("templates").path() }];
+        for key in marked {
+            if !keys.iter().any(|known| (known.section, &known.name) == (key.section, &key.name)) {
+                keys.push(key);
+            }
+        }
+        keys
+    }
+
+    /// Returns the argument of a command that the key stands for. Tests have no templates.
+    pub(super) fn argument<'c>(&self, command: &'c Command) -> Option<&'c Arg> {
+        if self.option.is_empty() {
+            return command.get_positionals().next().filter(|_| command.get_name() != "test");
+        }
+        let is_it = |arg: &&Arg| arg.get::<Self>().is_some() && arg.get_long() == Some(&self.option);
+        command.get_arguments().find(is_it)
+    }
+
+    /// Returns the kind of the values.
+    pub(super) fn kind(&self) -> Kind {
+        self.kind.unwrap_or(Kind::Text)
+    }
+
+    /// Returns `true` for a key that takes one value or a list of them.
+    pub(super) fn is_list(&self) -> bool {
+        self.is_list
+    }
+
     /// Describes the values, for errors.
-    pub(super) fn wanted(self) -> &'static str {
-        match self {
+    pub(super) fn wanted(&self) -> &'static str {
+        match self.kind() {
             Kind::Flag => "`true` or `false`",
-            Kind::Texts | Kind::Paths => "a list of strings",
-            Kind::Text | Kind::Path | Kind::Word(_) => "a string",
+            _ if self.is_list => "a list of strings",
+            _ => "a string",
         }
     }
 }
 
-/// The commands that read a project file.
-pub(super) const COMMANDS: &[&str] = &["stamp", "check", "values", "render", "test", "console"];
-/// Those whose templates the project names. Tests lie beside them, or elsewhere.
-const TEMPLATES: &[&str] = &["stamp", "check", "values", "render", "console"];
-const STAMP: &[&str] = &["stamp"];
-const DOCUMENTS: &[&str] = &["stamp", "render"];
-
-macro_rules! keys {
-    ($($section:literal $name:literal => $option:literal, $kind:expr, $commands:expr;)*) => {
-        /// All keys.
-        pub(super) const KEYS: &[Key] =
-            &[$(Key { section: $section, name: $name, option: $option, kind: $kind, commands: $commands }),*];
-    };
-}
-
-keys! {
-    "" "templates" => "", Kind::Paths, TEMPLATES;
-    "" "fleet" => "fleet", Kind::Paths, COMMANDS;
-    "" "fleet-format" => "fleet-format", Kind::Text, COMMANDS;
-    "" "name-key" => "name-key", Kind::Text, COMMANDS;
-    "" "csv-types" => "csv-types", Kind::Text, COMMANDS;
-    "" "selector" => "selector", Kind::Texts, COMMANDS;
-    "" "values" => "values", Kind::Paths, COMMANDS;
-    "" "merge" => "merge", Kind::Text, COMMANDS;
-    "" "lang" => "lang", Kind::Text, COMMANDS;
-    "" "include-root" => "include-root", Kind::Path, COMMANDS;
-    "" "declare" => "declare", Kind::Texts, COMMANDS;
-    "" "cache-dir" => "cache-dir", Kind::Path, COMMANDS;
-    "" "no-specialise" => "no-specialise", Kind::Flag, STAMP;
-    "output" "dir" => "output", Kind::Path, STAMP;
-    "output" "layout" => "layout", Kind::Text, STAMP;
-    "output" "no-check-output" => "no-check-output", Kind::Flag, COMMANDS;
-    "output" "copy" => "copy", Kind::Texts, COMMANDS;
-    "output" "keep-empty" => "keep-empty", Kind::Flag, COMMANDS;
-    "output" "order" => "order", Kind::Text, COMMANDS;
-    "output" "format" => "output-format", Kind::Text, DOCUMENTS;
-    "output" "unchecked" => "unchecked", Kind::Texts, COMMANDS;
-    "output" "diff-format" => "diff-format", Kind::Text, STAMP;
-    "output" "prune" => "prune", Kind::Flag, STAMP;
-    "output" "fsync" => "fsync", Kind::Flag, STAMP;
-    "checks" "strict" => "strict", Kind::Flag, COMMANDS;
-    "checks" "schema" => "schema", Kind::Path, COMMANDS;
-    "checks" "no-schema" => "no-schema", Kind::Flag, COMMANDS;
-    "checks" "schema-defaults" => "schema-defaults", Kind::Flag, COMMANDS;
-    "checks" "kube-schemas" => "kube-schemas", Kind::Paths, COMMANDS;
-    "checks" "var-types" => "var-types", Kind::Path, COMMANDS;
-    "limits" "max-source" => "max-source", Kind::Text, COMMANDS;
-    "limits" "max-input" => "max-input", Kind::Text, COMMANDS;
-    "tera" "dialect" => "tera", Kind::Word(&[("tera+", "plus"), ("plain", "plain")]), COMMANDS;
-    "cel" "presence" => "cel-presence", Kind::Text, COMMANDS;
-    "cel" "strict-let" => "strict-let", Kind::Flag, COMMANDS;
-    "helm" "missing-key" => "missing-key", Kind::Text, COMMANDS;
-    "tower" "render-mode" => "render-mode", Kind::Text, COMMANDS;
-}
-
-/// Options that only the command line may give, because they grant something or overwrite something.
-pub(super) const COMMAND_LINE_ONLY: &[&str] = &["allow", "env-prefix", "force", "prune-force", "set"];
-
 /// Returns the names of the tables.
-pub(super) fn sections() -> impl Iterator<Item = &'static str> {
-    let mut names: Vec<_> = KEYS.iter().map(|key| key.section).filter(|section| !section.is_empty()).collect();
-    names.dedup();
-    names.into_iter()
+pub(super) fn sections(keys: &[ProjectKey]) -> impl Iterator<Item = &str> {
+    keys.iter().map(|key| key.section).filter(|section| !section.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
+    /// Returns the table of `docs/project.md`: a row for each key, with the first sentence of its option's help.
+    fn table(definition: &Command) -> String {
+        let commands: Vec<&Command> = COMMANDS.iter().filter_map(|name| definition.find_subcommand(name)).collect();
+        let (mut keys, mut section) = (ProjectKey::all(definition), "");
+        keys.sort_by_key(|key| key.section);
+        let mut table = String::from("| key | option | value | meaning |\n|---|---|---|---|\n");
+        for key in keys {
+            if std::mem::replace(&mut section, key.section) != key.section {
+                let _ = writeln!(table, "| **`[{section}]`** | | | |");
+            }
+            let with: Vec<_> = commands.iter().filter_map(|one| Some((one.get_name(), key.argument(one)?))).collect();
+            let (_, arg) = with.first().expect("a command with the key");
+            let value = match key.kind() {
+                Kind::Flag => "`true` or `false`".to_owned(),
+                Kind::Word(words) => {
+                    words.iter().map(|(word, _)| format!("`\"{word}\"`")).collect::<Vec<_>>().join(" or ")
+                }
+                kind => {
+                    let noun = if matches!(kind, Kind::Path) { "path" } else { "text" };
+                    if key.is_list() { format!("list of {noun}s") } else { noun.to_owned() }
+                }
+            };
+            let option = match key.option.as_str() {
+                "" => "`TEMPLATES`, except of `test`".to_owned(),
+                option if with.len() == 1 => format!("`--{option}` of `{}`", with[0].0),
+                option => format!("`--{option}`"),
+            };
+            let help = arg.get_help().map(ToString::to_string).unwrap_or_default().replace('|', "\\|");
+            let _ = writeln!(table, "| `{}` | {option} | {value} | {help} |", key.name);
+        }
+        table
+    }
+
+    /// `UPDATE=1` writes the table again.
     #[test]
-    fn every_key_has_an_option_and_is_documented() {
+    fn every_key_is_documented() {
         let mut definition = crate::command::definition();
         definition.build();
-        let page = include_str!("../../../docs/project.md");
-        for key in KEYS {
-            let mut commands = key.commands.iter().filter_map(|name| definition.find_subcommand(name));
-            let has = |command: &clap::Command| {
-                key.option.is_empty() || command.get_arguments().any(|arg| arg.get_long() == Some(key.option))
-            };
-            assert!(commands.any(has), "{key:?}");
-            assert!(page.contains(&format!("`{}`", key.name)), "{key:?}");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/project.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        let (before, rest) = page.split_once("<!-- keys -->\n").unwrap();
+        let (_, after) = rest.split_once("<!-- /keys -->\n").unwrap();
+        let page_now = format!("{before}<!-- keys -->\n{}<!-- /keys -->\n{after}", table(&definition));
+        if page != page_now && std::env::var_os("UPDATE").is_some() {
+            std::fs::write(path, &page_now).unwrap();
         }
+        assert!(page == page_now, "docs/project.md is out of date: run this test with UPDATE=1");
     }
 }

@@ -1,7 +1,7 @@
 //! The project file `dropforge.toml`: options that the command line need not repeat.
 //!
 //! A key stands for an option. The options of the project are put into the command line, before those of the user,
-//! where the user and the environment give none. So an option needs nothing but a row in `keys` to be a key, and is
+//! where the user and the environment give none. So an option needs nothing but the mark [`key`] to be a key, and is
 //! read, checked and described in one place.
 
 mod keys;
@@ -21,7 +21,8 @@ use dropforge::text::Source;
 
 use crate::exit::Failed;
 use crate::input::InputFiles;
-use keys::{COMMANDS, Kind};
+pub(crate) use keys::key;
+use keys::{COMMANDS, Kind, ProjectKey};
 use read::Setting;
 
 /// The file that is looked for in the current directory.
@@ -96,21 +97,15 @@ impl Project {
     }
 }
 
-/// The place of the process: in the directory of `--chdir`, or not yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Moved {
-    No,
-    Yes,
-}
-
-/// Adds the options of the project to the arguments, if the command reads one and there is one.
+/// Adds the options of the project to the arguments, if the command reads one and there is one. `has_moved` says that the
+/// process is in the directory of `--chdir`.
 ///
 /// # Errors
 /// Errors of reading the file, all with the exit of a usage error.
 pub(crate) fn expand(
     command: &Command,
     args: &mut Vec<OsString>,
-    moved: Moved,
+    has_moved: bool,
     files: &mut InputFiles,
 ) -> Result<Option<Project>, Failed> {
     if !may_have_project(args) {
@@ -123,12 +118,13 @@ pub(crate) fn expand(
     };
     let Some(definition) = lenient.find_subcommand(name) else { return Ok(None) };
     let name = if name == TRACE { "render" } else { name };
-    let Some(project) = find(name, (definition, given), moved, files).map_err(|error| Failed::usage(vec![error]))?
+    let Some(project) =
+        find(name, (definition, given), has_moved, files).map_err(|error| Failed::usage(vec![error]))?
     else {
         return Ok(None);
     };
     let (source, dir) = project;
-    let settings = read::settings(&source, &dir).map_err(Failed::usage)?;
+    let settings = read::settings(&source, &dir, &ProjectKey::all(command)).map_err(Failed::usage)?;
     let project = Project { source, command: name.to_owned(), settings };
     project.check_one(definition, given)?;
     let options = project.settings.iter().filter(|setting| applies(setting, name, definition, given));
@@ -160,7 +156,7 @@ fn may_have_project(args: &[OsString]) -> bool {
 fn find(
     name: &str,
     (command, given): (&Command, &ArgMatches),
-    moved: Moved,
+    has_moved: bool,
     files: &mut InputFiles,
 ) -> Result<Option<(Arc<Source>, PathBuf)>, Box<Diagnostic>> {
     let named = given.get_one::<PathBuf>("project");
@@ -169,7 +165,7 @@ fn find(
         return Ok(None);
     }
     let path = named.map_or(Path::new(FILE), PathBuf::as_path);
-    let chdir = given.get_one::<PathBuf>("chdir").filter(|_| moved == Moved::No).cloned().unwrap_or_default();
+    let chdir = given.get_one::<PathBuf>("chdir").filter(|_| !has_moved).cloned().unwrap_or_default();
     if named.is_none() && !chdir.join(path).exists() {
         return Ok(None);
     }
@@ -182,7 +178,7 @@ fn find(
 
 /// Returns `true` if the command has the option and nothing else gives it or excludes it.
 fn applies(setting: &Setting, name: &str, command: &Command, given: &ArgMatches) -> bool {
-    let Some(arg) = argument(setting, command).filter(|_| setting.key.commands.contains(&name)) else { return false };
+    let Some(arg) = setting.key.argument(command) else { return false };
     let conflicts = |one: &Arg, other: &Arg| command.get_arg_conflicts_with(one).contains(&other);
     let mut others = command.get_arguments().filter(|other| is_given(other, given));
     if others.any(|other| conflicts(arg, other) || conflicts(other, arg)) {
@@ -193,24 +189,16 @@ fn applies(setting: &Setting, name: &str, command: &Command, given: &ArgMatches)
     if name == "render" && is_template_given && setting.key.section == "output" {
         return false;
     }
-    match setting.key.option {
+    match setting.key.option.as_str() {
         // The files of the project lie below those of the command line.
         "values" => true,
         _ if is_given(arg, given) => false,
         // A cluster is needed to choose from the fleet.
         "fleet" if name == "values" => given.contains_id("cluster"),
-        "diff-format" => given.get_one("diff").copied().unwrap_or(false),
+        "diff-format" => name == "stamp" && given.get_one("diff").copied().unwrap_or(false),
         // One stream has no other files.
         "prune" => given.get_one::<String>("layout").is_none_or(|layout| layout != "single"),
         _ => true,
-    }
-}
-
-/// Returns the argument that a setting stands for.
-fn argument<'c>(setting: &Setting, command: &'c Command) -> Option<&'c Arg> {
-    match setting.key.option {
-        "" => command.get_positionals().next(),
-        option => command.get_arguments().find(|arg| arg.get_long() == Some(option)),
     }
 }
 
@@ -238,7 +226,7 @@ impl Setting {
 
     fn argument(&self, value: &OsStr) -> OsString {
         let mut argument = OsString::new();
-        match (self.key.option, self.key.kind) {
+        match (self.key.option.as_str(), self.key.kind()) {
             // A template is no option, even if its name begins like one.
             ("", _) if value.as_encoded_bytes().starts_with(b"-") => argument.push("./"),
             ("", _) => {}
@@ -278,18 +266,19 @@ impl Project {
 }
 
 /// Returns `true` if a project file has keys for all arguments that an error is about.
-fn are_keys(error: &clap::Error) -> bool {
+fn are_keys(error: &clap::Error, command: &Command) -> bool {
     let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return false };
+    let keys = ProjectKey::all(command);
     missing.iter().all(|arg| match arg.strip_prefix("--").and_then(|arg| arg.split([' ', '=']).next()) {
-        Some(option) => keys::KEYS.iter().any(|key| key.option == option),
+        Some(option) => keys.iter().any(|key| key.option == option),
         None => true,
     })
 }
 
 /// Says in an error about missing arguments that a project file can give them.
-pub(crate) fn hint(error: &mut clap::Error, project: Option<&Project>, args: &[OsString]) {
+pub(crate) fn hint(error: &mut clap::Error, command: &Command, project: Option<&Project>, args: &[OsString]) {
     let reads = args.iter().any(|arg| COMMANDS.iter().any(|name| arg == *name));
-    if error.kind() != ErrorKind::MissingRequiredArgument || !reads || !are_keys(error) {
+    if error.kind() != ErrorKind::MissingRequiredArgument || !reads || !are_keys(error, command) {
         return;
     }
     let tip = match project {

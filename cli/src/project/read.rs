@@ -12,13 +12,13 @@ use dropforge::text::{Source, Span};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::keys::{COMMAND_LINE_ONLY, KEYS, Key, Kind, sections};
+use super::keys::{COMMAND_LINE_ONLY, Kind, ProjectKey, sections};
 use crate::input::{is_dash, is_url};
 
 /// A key of the project file with its value as arguments of the command line.
 #[derive(Debug)]
 pub(super) struct Setting {
-    pub(super) key: &'static Key,
+    pub(super) key: ProjectKey,
     /// The values, without the option. A flag that is set has one empty value.
     pub(super) values: Vec<OsString>,
     pub(super) span: Span,
@@ -26,67 +26,66 @@ pub(super) struct Setting {
 
 type Errors = Vec<Box<Diagnostic>>;
 
-/// Reads the settings in `source`. Paths are relative to `dir`.
+/// Reads the settings in `source`, which has these keys. Paths are relative to `dir`.
 ///
 /// # Errors
 /// All of `input.syntax`, `input.duplicate_key`, and `usage` for unknown keys and values of other types.
-pub(super) fn settings(source: &Arc<Source>, dir: &Path) -> Result<Vec<Setting>, Errors> {
+pub(super) fn settings(source: &Arc<Source>, dir: &Path, keys: &[ProjectKey]) -> Result<Vec<Setting>, Errors> {
     // This reader refuses deep documents, which take stack to drop, and reports all errors.
     input::map(source, Format::Toml).map_err(|error| vec![error])?;
     let (table, _) = DeTable::parse_recoverable(source.text());
-    let mut reader = Reader { source, dir, found: Vec::new(), errors: Vec::new() };
+    let mut reader = SettingsReader { source, dir, keys, found: Vec::new(), errors: Vec::new() };
     reader.table("", table.get_ref());
     if reader.errors.is_empty() { Ok(reader.found) } else { Err(reader.errors) }
 }
 
-struct Reader<'r> {
+struct SettingsReader<'r> {
     source: &'r Arc<Source>,
     dir: &'r Path,
+    keys: &'r [ProjectKey],
     found: Vec<Setting>,
     errors: Errors,
 }
 
-impl Reader<'_> {
+impl SettingsReader<'_> {
     fn table(&mut self, section: &str, table: &DeTable<'_>) {
         for (name, value) in table {
-            let is = |key: &&Key| key.section == section && key.name == name.get_ref().as_ref();
-            let known = KEYS.iter().find(is);
-            match (known, value.get_ref()) {
+            let is_it = |key: &&ProjectKey| key.section == section && key.name == name.get_ref().as_ref();
+            let is_table = || section.is_empty() && sections(self.keys).any(|one| one == name.get_ref());
+            match (self.keys.iter().find(is_it), value.get_ref()) {
                 (Some(key), _) => self.setting(key, value),
-                (None, DeValue::Table(below)) if section.is_empty() && sections().any(|one| one == name.get_ref()) => {
-                    self.table(name.get_ref(), below);
-                }
+                (None, DeValue::Table(below)) if is_table() => self.table(name.get_ref(), below),
                 (None, _) => self.unknown(section, name),
             }
         }
     }
 
-    fn setting(&mut self, key: &'static Key, value: &Spanned<DeValue<'_>>) {
+    fn setting(&mut self, key: &ProjectKey, value: &Spanned<DeValue<'_>>) {
         let span = Span::of(value.span());
-        let values = match (key.kind, value.get_ref()) {
+        let values = match (key.kind(), value.get_ref()) {
             (Kind::Flag, DeValue::Boolean(true)) => vec![OsString::new()],
             (Kind::Flag, DeValue::Boolean(false)) => Vec::new(),
-            (Kind::Texts | Kind::Paths, DeValue::Array(items)) => {
+            (_, DeValue::Array(items)) if key.is_list() => {
                 items.iter().filter_map(|item| self.text(key, item)).collect()
             }
             _ => self.text(key, value).into_iter().collect(),
         };
-        self.found.push(Setting { key, values, span });
+        self.found.push(Setting { key: key.clone(), values, span });
     }
 
     /// Returns a text as the option of `key` takes it.
-    fn text(&mut self, key: &'static Key, value: &Spanned<DeValue<'_>>) -> Option<OsString> {
+    fn text(&mut self, key: &ProjectKey, value: &Spanned<DeValue<'_>>) -> Option<OsString> {
         let span = Span::of(value.span());
-        match (key.kind, value.get_ref()) {
+        match (key.kind(), value.get_ref()) {
             (Kind::Word(words), DeValue::String(text)) => self.word(key, words, text, span),
-            (Kind::Path | Kind::Paths, DeValue::String(text))
-                if !is_dash(Path::new(text.as_ref())) && !is_url(Path::new(text.as_ref())) =>
+            (Kind::Path, DeValue::String(text))
+                if !is_dash(text.as_ref().as_ref()) && !is_url(text.as_ref().as_ref()) =>
             {
                 Some(self.dir.join(text.as_ref()).into())
             }
-            (Kind::Text | Kind::Texts | Kind::Path | Kind::Paths, DeValue::String(text)) => Some(text.as_ref().into()),
+            (Kind::Text | Kind::Path, DeValue::String(text)) => Some(text.as_ref().into()),
             (_, other) => {
-                let wanted = key.kind.wanted();
+                let wanted = key.wanted();
                 let message = format!("`{}` must be {wanted}, found {}", key.name, other.type_str());
                 self.errors.push(self.error(message, span));
                 None
@@ -94,7 +93,7 @@ impl Reader<'_> {
         }
     }
 
-    fn word(&mut self, key: &Key, words: &[(&str, &str)], text: &str, span: Span) -> Option<OsString> {
+    fn word(&mut self, key: &ProjectKey, words: &[(&str, &str)], text: &str, span: Span) -> Option<OsString> {
         if let Some((_, word)) = words.iter().find(|(known, _)| *known == text) {
             return Some(word.into());
         }
@@ -113,12 +112,15 @@ impl Reader<'_> {
         }
         let at = if section.is_empty() { String::new() } else { format!(" in `[{section}]`") };
         let error = self.error(format!("unknown key `{name}`{at}"), span);
-        let here = || KEYS.iter().filter(|key| key.section == section).map(|key| key.name);
-        let tables = || sections().filter(|_| section.is_empty());
-        let elsewhere = KEYS.iter().find(|key| key.name == name || key.option == name);
+        let keys = self.keys;
+        let here = || keys.iter().filter(|key| key.section == section).map(|key| key.name.as_str());
+        let tables = || sections(keys).filter(|_| section.is_empty());
+        let elsewhere = keys.iter().find(|key| key.name == name || key.option == name);
         let error = match (nearest(name, here().chain(tables())), elsewhere) {
-            (_, Some(Key { section: "", name, .. })) => error.with_help(format!("`{name}` stands above all tables")),
-            (_, Some(Key { section, name, .. })) => error.with_help(format!("write `{name}` in `[{section}]`")),
+            (_, Some(ProjectKey { section: "", name, .. })) => {
+                error.with_help(format!("`{name}` stands above all tables"))
+            }
+            (_, Some(ProjectKey { section, name, .. })) => error.with_help(format!("write `{name}` in `[{section}]`")),
             (Some(near), None) => error.with_help(format!("did you mean `{near}`?")),
             (None, None) => error,
         };

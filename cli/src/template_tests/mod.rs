@@ -37,6 +37,7 @@ use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::options::{AllowArgs, LanguageArgs};
 use crate::output::print;
+use crate::project::key;
 use crate::schema::SchemaArgs;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge::engine::path_from_here;
@@ -73,7 +74,7 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
     junit: Option<PathBuf>,
     /// Treat warnings as errors: values that no template reads, snapshots that no test compares with
-    #[arg(long)]
+    #[arg(long, add = key("checks"))]
     strict: bool,
     #[command(flatten)]
     language: LanguageArgs,
