@@ -1,4 +1,5 @@
-//! Rules of the source tree that Cargo does not hold: language names, unsafe code, features. CONTRIBUTING.md states them.
+//! Rules of the source tree that Cargo does not hold: modules, language names, unsafe code, features. CONTRIBUTING.md states
+//! them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -48,6 +49,39 @@ fn code_behind_a_test_module_is_seen() {
     std::fs::write(file.path(), text).expect("the file can be written");
     let lines = code_lines(file.path());
     assert_eq!(lines, [(1, "a;".to_owned()), (4, "b;".to_owned()), (10, "e;".to_owned())]);
+}
+
+/// Returns the files that may hold the modules that a source file declares, and those that it names by path.
+fn declared(path: &Path) -> Vec<PathBuf> {
+    let text = std::fs::read_to_string(path).expect("a source file");
+    let folder = path.parent().expect("a folder");
+    let is_root = ["lib.rs", "main.rs", "mod.rs"].iter().any(|name| path.ends_with(name));
+    let below = if is_root { folder.to_owned() } else { path.with_extension("") };
+    let module = regex::Regex::new(r"(?m)^\s*(?:pub(?:\([a-z: ]+\))? )?mod (\w+);").expect("a pattern");
+    let named = regex::Regex::new(r#"(?:path = |include!\()"([^"]+\.rs)""#).expect("a pattern");
+    let modules = module.captures_iter(&text).map(|found| below.join(&found[1]));
+    let modules = modules.flat_map(|path| [path.with_extension("rs"), path.join("mod.rs")]);
+    modules.chain(named.captures_iter(&text).map(|found| folder.join(&found[1]))).collect()
+}
+
+/// Returns the files of a package's targets that are not at their usual places.
+fn targets(dir: &Path) -> Vec<PathBuf> {
+    let text = std::fs::read_to_string(dir.join("Cargo.toml")).unwrap_or_default();
+    let paths = text.lines().filter_map(|line| line.strip_prefix("path = \"")?.strip_suffix('"'));
+    paths.map(|path| dir.join(path)).collect()
+}
+
+#[test]
+fn every_file_is_declared_as_a_module() {
+    let files: Vec<PathBuf> = ["src", "cli", "catalog"].iter().flat_map(|top| rust_files(&root().join(top))).collect();
+    let folders = files.iter().flat_map(|path| path.ancestors().skip(1));
+    let folders: std::collections::BTreeSet<&Path> = folders.filter(|folder| folder.starts_with(root())).collect();
+    let targets = folders.into_iter().flat_map(targets);
+    let known = files.iter().flat_map(|path| declared(path)).chain(targets).filter_map(|path| path.canonicalize().ok());
+    let known: std::collections::BTreeSet<PathBuf> = known.collect();
+    let is_target = |path: &Path| ["lib.rs", "main.rs", "build.rs"].iter().any(|name| path.ends_with(name));
+    let lost = files.iter().filter(|path| !is_target(path) && !known.contains(&path.canonicalize().expect("a file")));
+    assert_eq!(lost.collect::<Vec<_>>(), Vec::<&PathBuf>::new(), "files that no module declares");
 }
 
 /// Modules of one layer that do not know each other: programs are all that they share.
