@@ -6,7 +6,8 @@ use std::io::{IsTerminal, Write};
 
 use crate::error_formats::Printer;
 use crate::limits::{LimitOption, name_options};
-use crate::options::{ColorChoice, ErrorFormat, Global};
+use crate::options::{ErrorFormat, Global};
+use clap::ColorChoice;
 use dropforge::bulk::{Failure, join_places};
 use dropforge::diagnostics::{Code, Diagnostic, Severity};
 

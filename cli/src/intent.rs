@@ -7,17 +7,17 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::{ArgAction, Args, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Subcommand};
 
 use dropforge::diagnostics::{Code, Diagnostic, Result, Severity};
 use dropforge::dialect::tower::intent::{AuditEvent, Inputs, Intent, ValidateOptions};
 use dropforge::text::Span;
-use dropforge::value::{Data, yaml};
+use dropforge::value::{Data, OutputFormat, yaml};
 
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
-use crate::options::{ErrorFormat, limits};
+use crate::options::{ErrorFormat, limits, named};
 use crate::output;
 
 /// Validate and resolve intent files
@@ -76,18 +76,11 @@ struct ResolveArgs {
     #[arg(long, value_name = "FILE")]
     outputs: Option<PathBuf>,
     /// Select the format of the fields
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    format: Format,
-}
-
-/// The format of resolved fields.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// YAML map
-    #[default]
-    Yaml,
-    /// JSON object
-    Json,
+    #[arg(long, value_name = "FORMAT", default_value = "yaml", value_parser = named(&[
+        ("yaml", "YAML map", OutputFormat::Yaml),
+        ("json", "JSON object", OutputFormat::Json),
+    ]))]
+    format: OutputFormat,
 }
 
 /// Runs the command.
@@ -119,10 +112,10 @@ fn print(diagnostic: &Diagnostic, console: &Console) {
     }
 }
 
-fn text_of(fields: &Data, format: Format) -> String {
+fn text_of(fields: &Data, format: OutputFormat) -> String {
     match format {
-        Format::Yaml => yaml::to_string(fields),
-        Format::Json => serde_json::to_string_pretty(fields).unwrap_or_default() + "\n",
+        OutputFormat::Json => serde_json::to_string_pretty(fields).unwrap_or_default() + "\n",
+        _ => yaml::to_string(fields),
     }
 }
 

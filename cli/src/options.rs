@@ -3,8 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PossibleValue, TypedValueParser};
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Args, ColorChoice, Command, FromArgMatches, ValueEnum};
 
 use dropforge::bulk::values::SetKind;
 use dropforge::bulk::{Entry, RunOptions, TemplateSet, dialect_of, discover_with};
@@ -31,7 +31,11 @@ pub(crate) struct Global {
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
     /// Control when to use colors
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(long, global = true, default_value = "auto", value_name = "WHEN", value_parser = named(&[
+        ("auto", "On terminals, unless NO_COLOR is set", ColorChoice::Auto),
+        ("always", "Always", ColorChoice::Always),
+        ("never", "Never", ColorChoice::Never),
+    ]))]
     pub(crate) color: ColorChoice,
     /// Select the format of errors
     #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
@@ -51,18 +55,6 @@ pub(crate) struct Global {
     /// The options that decide what shards write.
     #[arg(skip)]
     pub(crate) deciding: Vec<String>,
-}
-
-/// When to use colors.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorChoice {
-    /// On terminals, unless NO_COLOR is set
-    #[default]
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
 }
 
 /// The format of errors.
@@ -86,15 +78,6 @@ impl ErrorFormat {
     pub(crate) fn has_notes(self) -> bool {
         matches!(self, Self::Human | Self::Short | Self::Github)
     }
-}
-
-/// Insertion of values in `tower` templates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RenderMode {
-    /// Insert values as is
-    Literal,
-    /// Quote each value as one shell word
-    Shell,
 }
 
 /// The extent of checks of outputs.
@@ -123,64 +106,23 @@ pub(crate) fn with_check_modes(args: Vec<OsString>) -> Vec<OsString> {
     joined
 }
 
-/// The filters and functions of `tera` templates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TeraMode {
-    /// Also those beyond Tera
-    Plus,
-    /// Only Tera's
-    Plain,
-}
-
-/// The value of a missing key in Go templates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MissingKeyMode {
-    /// `<no value>`, and so is a key of it
-    Default,
-    /// `<no value>`, which has no keys
-    Zero,
-    /// An error
-    Error,
-}
-
-impl MissingKeyMode {
-    /// Returns the rules of Go templates. Go writes `<no value>`; Helm removes it.
-    fn options(mode: Option<Self>) -> HelmOptions {
-        let missing_key = match mode {
-            None | Some(Self::Zero) => MissingKey::Null,
-            Some(Self::Default) => MissingKey::Nothing,
-            Some(Self::Error) => MissingKey::Error,
-        };
-        HelmOptions { missing_key, keeps_no_value: mode.is_some(), ..HelmOptions::default() }
-    }
-}
-
 /// Options of CEL.
 #[derive(Debug, Args)]
 pub(crate) struct CelArgs {
     /// Select the result of `has(x.a)`, `x.?a` and `x[?k]` in CEL if `x` is null, a boolean, a number or a string: lenient
     /// (nothing is found, as in Kubernetes) or strict (an error) [default: lenient]
-    #[arg(long, value_name = "MODE", value_enum, hide_possible_values = true, add = key("cel").named("presence"))]
-    pub(crate) cel_presence: Option<PresenceMode>,
+    #[arg(long, value_name = "MODE", value_parser = named(&[
+        ("lenient", "Nothing is found", CelPresence::Lenient),
+        ("strict", "An error", CelPresence::Strict),
+    ]), hide_possible_values = true, add = key("cel").named("presence"))]
+    pub(crate) cel_presence: Option<CelPresence>,
 }
 
 impl CelArgs {
     /// Returns the option of the engine.
     pub(crate) fn presence(&self) -> CelPresence {
-        match self.cel_presence {
-            None | Some(PresenceMode::Lenient) => CelPresence::Lenient,
-            Some(PresenceMode::Strict) => CelPresence::Strict,
-        }
+        self.cel_presence.unwrap_or(CelPresence::Lenient)
     }
-}
-
-/// The result of presence tests on values without fields and elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PresenceMode {
-    /// Nothing is found
-    Lenient,
-    /// An error
-    Strict,
 }
 
 /// Options of commands that compile.
@@ -191,8 +133,11 @@ pub(crate) struct LanguageArgs {
     pub(crate) lang: Option<Dialect>,
 
     /// Select how `tower` templates insert values [default: literal]
-    #[arg(long, value_name = "MODE", value_enum, add = key("tower"))]
-    pub(crate) render_mode: Option<RenderMode>,
+    #[arg(long, value_name = "MODE", value_parser = named(&[
+        ("literal", "Insert values as is", false),
+        ("shell", "Quote each value as one shell word", true),
+    ]), add = key("tower"))]
+    pub(crate) render_mode: Option<bool>,
     /// Treat every `$let` text of `cel-yaml` templates as an expression, even if it could be plain text
     #[arg(long, add = key("cel"))]
     pub(crate) strict_let: bool,
@@ -200,12 +145,20 @@ pub(crate) struct LanguageArgs {
     pub(crate) cel: CelArgs,
     /// Select the filters of `tera` templates: plus (also those beyond Tera, such as `to_yaml`) or plain (only those that Tera
     /// has; `t.html.tera` is then not escaped like `t.html`) [default: plus]
-    #[arg(long, value_name = "FILTERS", value_enum, hide_possible_values = true, add = key("tera").named("dialect").words(&[("tera+", "plus"), ("plain", "plain")]))]
-    pub(crate) tera: Option<TeraMode>,
+    #[arg(long, value_name = "FILTERS", value_parser = named(&[
+        ("plus", "Also those beyond Tera", TeraDialect::Plus),
+        ("plain", "Only Tera's", TeraDialect::Plain),
+    ]), hide_possible_values = true,
+        add = key("tera").named("dialect").words(&[("tera+", "plus"), ("plain", "plain")]))]
+    pub(crate) tera: Option<TeraDialect>,
     /// Select what Go templates (`*.gotmpl`) do with a missing key: default, zero or error, as Go's option `missingkey`
     /// [default: as Helm, zero without the text `<no value>`]
-    #[arg(long, value_name = "MODE", value_enum, hide_possible_values = true, add = key("helm"))]
-    pub(crate) missing_key: Option<MissingKeyMode>,
+    #[arg(long, value_name = "MODE", value_parser = named(&[
+        ("default", "`<no value>`, and so is a key of it", MissingKey::Nothing),
+        ("zero", "`<no value>`, which has no keys", MissingKey::Null),
+        ("error", "An error", MissingKey::Error),
+    ]), hide_possible_values = true, add = key("helm"))]
+    pub(crate) missing_key: Option<MissingKey>,
     /// Resolve includes below DIR [default: the common parent directory of the templates]
     #[arg(short = 'I', long, value_name = "DIR", add = key(""))]
     pub(crate) include_root: Option<PathBuf>,
@@ -228,17 +181,22 @@ const ESCAPED: [&str; 6] = [".html", ".htm", ".xml", ".html.tera", ".htm.tera", 
 impl LanguageArgs {
     /// Returns an engine with these options.
     pub(crate) fn engine(&self) -> EngineBuilder {
-        let shell = self.render_mode == Some(RenderMode::Shell);
         let usual = limits();
         let limits = Limits { source_bytes: self.max_source.unwrap_or(usual.source_bytes), ..usual };
-        let engine = Engine::builder().limits(limits).shell(shell).strict_let(self.strict_let);
-        let engine = engine.cel_presence(self.cel.presence()).helm(MissingKeyMode::options(self.missing_key));
+        let engine = Engine::builder().limits(limits).shell(self.render_mode == Some(true));
+        let engine = engine.strict_let(self.strict_let).cel_presence(self.cel.presence()).helm(self.helm());
         let engine = match self.tera {
-            None | Some(TeraMode::Plus) => engine.tera(TeraDialect::Plus).escape_suffixes(ESCAPED),
-            Some(TeraMode::Plain) => engine.tera(TeraDialect::Plain),
+            Some(TeraDialect::Plain) => engine.tera(TeraDialect::Plain),
+            _ => engine.tera(TeraDialect::Plus).escape_suffixes(ESCAPED),
         };
         let declared = self.declare.iter().flat_map(|one| Dialect::ALL.map(|dialect| (dialect, one)));
         declared.fold(engine, |engine, (dialect, (kind, name))| engine.declare(dialect, *kind, name))
+    }
+
+    /// Returns the rules of Go templates. Go writes `<no value>`; Helm removes it.
+    fn helm(&self) -> HelmOptions {
+        let missing_key = self.missing_key.unwrap_or(MissingKey::Null);
+        HelmOptions { missing_key, keeps_no_value: self.missing_key.is_some(), ..HelmOptions::default() }
     }
 
     /// Finds the template files that `paths` name, except those among `named`.
@@ -276,6 +234,20 @@ impl LanguageArgs {
         let message = format!("`{option}` does not apply to the artifact `{}`", path.display());
         Err(Diagnostic::new(Code::Usage, message).with_help("use it with `dropforge compile`"))
     }
+}
+
+/// Parses one of these words, each with its help, if it needs any, and its value.
+pub(crate) fn named<T: Clone + Send + Sync + 'static>(
+    words: &'static [(&'static str, &'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let shown = |(word, help, _): &(&'static str, &'static str, T)| match *help {
+        "" => PossibleValue::new(*word),
+        help => PossibleValue::new(*word).help(help),
+    };
+    PossibleValuesParser::new(words.iter().map(shown)).try_map(|text| {
+        let found = words.iter().find(|(word, ..)| *word == text);
+        found.map(|(.., value)| value.clone()).ok_or("the word is unknown")
+    })
 }
 
 /// Parses the size of a template, at most 256 MiB.
@@ -401,30 +373,23 @@ impl AllowArgs {
     /// `file.read_failed` if a directory does not exist.
     pub(crate) fn capabilities(&self) -> Checked<(Capabilities<'static>, Option<Files>)> {
         let (mut capabilities, mut files) = (Capabilities::NONE, None);
-        for allowed in &self.allow {
-            match allowed {
-                Allowed::Capability(capability) => capabilities = capabilities.and(*capability),
-                Allowed::Files(dir) => files = Some(Files::below(dir)?),
-            }
+        for (capability, dir) in &self.allow {
+            capabilities = capabilities.and(*capability);
+            files = dir.as_ref().map(Files::below).transpose()?.or(files);
         }
         Ok((capabilities, files))
     }
 }
 
-/// A resource that functions may use.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Allowed {
-    Capability(Capabilities<'static>),
-    /// Files below this directory.
-    Files(PathBuf),
-}
+/// A capability of functions, or the directory whose files they may read.
+type Allowed = (Capabilities<'static>, Option<PathBuf>);
 
 fn allowed(text: &str) -> Result<Allowed, String> {
     match text.split_once('=').unwrap_or((text, "")) {
-        ("clock", "") => Ok(Allowed::Capability(Capabilities::CLOCK)),
-        ("random", "") => Ok(Allowed::Capability(Capabilities::RANDOM)),
-        ("environment", "") => Ok(Allowed::Capability(Capabilities::ENVIRONMENT)),
-        ("files", dir) if !dir.is_empty() => Ok(Allowed::Files(dir.into())),
+        ("clock", "") => Ok((Capabilities::CLOCK, None)),
+        ("random", "") => Ok((Capabilities::RANDOM, None)),
+        ("environment", "") => Ok((Capabilities::ENVIRONMENT, None)),
+        ("files", dir) if !dir.is_empty() => Ok((Capabilities::NONE, Some(dir.into()))),
         _ => Err("expected `clock`, `random`, `environment` or `files=DIR`".to_owned()),
     }
 }

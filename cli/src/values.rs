@@ -3,12 +3,12 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use dropforge::bulk::values::Step;
 use dropforge::bulk::{Cluster, Fleet, Layers, Origins, leaves};
 use dropforge::diagnostics::{Code, Diagnostic, Result, nearest};
-use dropforge::value::{Data, DataMap, yaml};
+use dropforge::value::{Data, DataMap, OutputFormat, yaml};
 
 use crate::chart;
 use crate::console::Console;
@@ -16,7 +16,7 @@ use crate::exit::{Exit, Failed};
 use crate::fleet::ReadingArgs;
 use crate::input::{InputFiles, is_dash, unreadable};
 use crate::layers::{self, Given};
-use crate::options::ValueArgs;
+use crate::options::{ValueArgs, named};
 use crate::output::print;
 use crate::project::key;
 use crate::schema::SchemaArgs;
@@ -49,20 +49,15 @@ pub(crate) struct ValuesArgs {
     #[arg(long, conflicts_with = "output_format")]
     origins: bool,
     /// Print the values as yaml or json
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    output_format: ValuesFormat,
+    #[arg(long, value_name = "FORMAT", default_value = "yaml", value_parser = named(&[
+        ("yaml", "", OutputFormat::Yaml),
+        ("json", "", OutputFormat::Json),
+    ]))]
+    output_format: OutputFormat,
     #[command(flatten)]
     values: ValueArgs,
     #[command(flatten)]
     schema: SchemaArgs,
-}
-
-/// The format of printed values.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum ValuesFormat {
-    #[default]
-    Yaml,
-    Json,
 }
 
 /// Runs the command.
@@ -80,8 +75,8 @@ pub(crate) fn run(args: &ValuesArgs, files: &mut InputFiles, console: &Console) 
     let merged = merged(&layers, cluster)?;
     let text = match args.output_format {
         _ if args.origins => with_origins(&merged, &given, cluster, &layers)?,
-        ValuesFormat::Yaml => yaml::to_string(&Data::Map(merged)),
-        ValuesFormat::Json => json(&Data::Map(merged), true) + "\n",
+        OutputFormat::Json => json(&Data::Map(merged), true) + "\n",
+        _ => yaml::to_string(&Data::Map(merged)),
     };
     print(text)?;
     match layers.violations(cluster) {

@@ -54,16 +54,12 @@ pub(crate) struct ServeArgs {
 }
 
 /// A rate limit, or none.
-#[derive(Debug, Clone, Copy)]
-struct Rate(Option<NonZeroU32>);
+type Rate = Option<NonZeroU32>;
 
 fn rate(text: &str) -> Result<Rate, String> {
     match text {
-        "off" => Ok(Rate(None)),
-        number => number
-            .parse()
-            .map(|rate| Rate(Some(rate)))
-            .map_err(|_| "expected a number greater than 0, or `off`".to_owned()),
+        "off" => Ok(None),
+        number => number.parse().map(Some).map_err(|_| "expected a number greater than 0, or `off`".to_owned()),
     }
 }
 
@@ -79,7 +75,7 @@ impl ServeArgs {
     pub(super) fn settings(&self) -> Settings {
         self.size.apply(self.limits.apply(Settings {
             listen: self.listen,
-            rate: self.rate_limit.0,
+            rate: self.rate_limit,
             ..Settings::default()
         }))
     }

@@ -46,15 +46,22 @@ pub(crate) fn expand(command: &Command, args: &mut Vec<OsString>, files: &mut In
     let read = files.read(&chdir.join(path), "--config -").map_err(|error| Failed::usage(vec![error]))?;
     let source = Source::new(path.display().to_string(), read.text());
     let dir = path.parent().unwrap_or(Path::new("")).to_owned();
-    let reader =
-        Reader { source: &source, dir: &dir, command, definition, given, options: Vec::new(), errors: Vec::new() };
+    let reader = ConfigReader {
+        source: &source,
+        dir: &dir,
+        command,
+        definition,
+        given,
+        options: Vec::new(),
+        errors: Vec::new(),
+    };
     let options = reader.read().map_err(Failed::usage)?;
     let at = position(command, args);
     args.splice(at..at, options);
     Ok(())
 }
 
-struct Reader<'r> {
+struct ConfigReader<'r> {
     source: &'r Arc<Source>,
     dir: &'r Path,
     command: &'r Command,
@@ -64,7 +71,7 @@ struct Reader<'r> {
     errors: Vec<Box<Diagnostic>>,
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     fn read(mut self) -> Result<Vec<OsString>, Vec<Box<Diagnostic>>> {
         // This reader refuses deep documents, which take stack to drop, and reports all errors.
         input::map(self.source, Format::Toml).map_err(|error| vec![error])?;

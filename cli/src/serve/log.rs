@@ -11,12 +11,13 @@ use std::thread;
 use std::time::Duration;
 
 use chrono::{SecondsFormat, Utc};
-use clap::{Args, ValueEnum};
+use clap::{ArgAction, Args, ValueEnum};
 use serde_json::{Map, Value as Json};
 
 use dropforge_catalog::server::{Exchange, Log};
 
 use crate::console::Console;
+use crate::options::named;
 
 /// Lines that wait for the writer. Further ones are dropped.
 const QUEUE: usize = 8192;
@@ -28,21 +29,14 @@ const FLUSH: Duration = Duration::from_secs(2);
 #[command(next_help_heading = "Logs")]
 pub(crate) struct LogArgs {
     /// Select the format of logs
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT", env = "DROPFORGE_LOG_FORMAT")]
-    pub(crate) log_format: LogFormat,
+    #[arg(long, default_value = "text", action = ArgAction::Set, value_name = "FORMAT", env = "DROPFORGE_LOG_FORMAT", value_parser = named(&[
+        ("text", "A line of text", false),
+        ("json", "One JSON object per line", true),
+    ]))]
+    log_format: bool,
     /// Log events of this level and above; `info` logs every request [default: warn, with `-v` info, with `-vv` debug]
     #[arg(long, value_enum, value_name = "LEVEL", env = "DROPFORGE_LOG_LEVEL")]
     log_level: Option<Level>,
-}
-
-/// The format of logs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LogFormat {
-    /// A line of text
-    #[default]
-    Text,
-    /// One JSON object per line
-    Json,
 }
 
 /// The level of an event.
@@ -88,7 +82,7 @@ enum Message {
 /// Writes logs.
 #[derive(Debug, Clone)]
 pub(crate) struct Logger {
-    format: LogFormat,
+    is_json: bool,
     level: Level,
     lines: SyncSender<Message>,
     dropped: Arc<AtomicU64>,
@@ -100,7 +94,7 @@ impl Logger {
         let usual = if console.verbose { Level::Info } else { Level::Warn };
         let (lines, waiting) = sync_channel(QUEUE);
         thread::spawn(move || write(&waiting));
-        Self { format: args.log_format, level: args.log_level.unwrap_or(usual), lines, dropped: Arc::default() }
+        Self { is_json: args.log_format, level: args.log_level.unwrap_or(usual), lines, dropped: Arc::default() }
     }
 
     /// A log of requests.
@@ -111,17 +105,17 @@ impl Logger {
 
     /// Logs an event in the life of the service. As text it is a note on the console.
     pub(crate) fn event(&self, level: Level, message: &str, console: &Console) {
-        match (self.format, level) {
-            (LogFormat::Text, Level::Warn) => console.warning(message),
-            (LogFormat::Text, _) => console.note(message),
-            (LogFormat::Json, _) => self.send(self.line(level, message)),
+        match (self.is_json, level) {
+            (false, Level::Warn) => console.warning(message),
+            (false, _) => console.note(message),
+            (true, _) => self.send(self.line(level, message)),
         }
     }
 
     fn line(&self, level: Level, message: &str) -> String {
-        match self.format {
-            LogFormat::Text => format!("{} {} {message}\n", now(), level.name()),
-            LogFormat::Json => json_line(level, message, []),
+        match self.is_json {
+            false => format!("{} {} {message}\n", now(), level.name()),
+            true => json_line(level, message, []),
         }
     }
 
@@ -130,9 +124,9 @@ impl Logger {
         if level > self.level {
             return;
         }
-        self.send(match self.format {
-            LogFormat::Text => text_line(level, exchange),
-            LogFormat::Json => {
+        self.send(match self.is_json {
+            false => text_line(level, exchange),
+            true => {
                 let message = if exchange.cut_off { "response cut off" } else { "request" };
                 json_line(level, message, fields(exchange))
             }
@@ -271,7 +265,7 @@ mod tests {
     #[test]
     fn a_reader_that_stalls_costs_lines_and_nothing_else() {
         let (lines, waiting) = sync_channel(2);
-        let logger = Logger { format: LogFormat::Json, level: Level::Info, lines, dropped: Arc::default() };
+        let logger = Logger { is_json: true, level: Level::Info, lines, dropped: Arc::default() };
         for _ in 0..10 {
             logger.exchange(&exchange(200, "/x"));
         }

@@ -28,26 +28,23 @@ pub(crate) struct SizeArgs {
 }
 
 /// A quota, or none.
-#[derive(Debug, Clone, Copy)]
-struct Quota(Option<u64>);
+type Quota = Option<u64>;
 
 fn count(text: &str) -> Result<Quota, String> {
     match text {
-        "off" => Ok(Quota(None)),
-        number => {
-            number.parse().map(|number| Quota(Some(number))).map_err(|_| "expected a number, or `off`".to_owned())
-        }
+        "off" => Ok(None),
+        number => number.parse().map(Some).map_err(|_| "expected a number, or `off`".to_owned()),
     }
 }
 
 fn bytes(text: &str) -> Result<Quota, String> {
-    if text == "off" { Ok(Quota(None)) } else { size(text).map(|bytes| Quota(Some(bytes))) }
+    if text == "off" { Ok(None) } else { size(text).map(Some) }
 }
 
 impl SizeArgs {
     /// The quotas of each generator.
     pub(crate) fn quotas(&self) -> Quotas {
-        Quotas { templates: self.quota_templates.0, objects: self.quota_objects.0, bytes: self.quota_bytes.0 }
+        Quotas { templates: self.quota_templates, objects: self.quota_objects, bytes: self.quota_bytes }
     }
 
     /// Applies the options to settings.
