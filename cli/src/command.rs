@@ -34,7 +34,7 @@ use crate::{
     other_tools, project, render, run_options, signals, stamp, template_tests, terraform, usage, values, version,
     watch, why,
 };
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum as _};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum as _};
 use clap_complete::Shell;
 use dropforge::diagnostics::{Code, Diagnostic};
 
@@ -52,7 +52,7 @@ struct Cli {
     command: Command,
 }
 
-/// The commands. Their help texts are the doc comments of their arguments.
+/// The commands. Most have their help texts as the doc comments of their arguments.
 #[derive(Debug, Subcommand)]
 enum Command {
     Stamp(stamp::StampArgs),
@@ -70,8 +70,21 @@ enum Command {
     Functions(functions::FunctionsArgs),
     Explain(explain::ExplainArgs),
     Help(help::HelpArgs),
-    Intent(intent::IntentArgs),
-    Hcl(hcl::HclArgs),
+    /// Validate and resolve intent files
+    ///
+    ///     dropforge intent validate deploy.yaml
+    ///     dropforge intent resolve deploy.yaml --inputs inputs.yaml
+    ///
+    /// An intent of tower-fleet is a YAML file whose fields contain `${…}`: references
+    /// to parameters, facts, and outputs of earlier steps.
+    #[command(subcommand, verbatim_doc_comment)]
+    Intent(intent::IntentCommand),
+    /// Decode and format HCL files
+    ///
+    ///     dropforge hcl decode --spec app.hcldec app.hcl
+    ///     dropforge hcl fmt -r -w modules/
+    #[command(subcommand, verbatim_doc_comment)]
+    Hcl(hcl::HclCommand),
     Catalog(catalog::CatalogArgs),
     Serve(serve::ServeArgs),
     Lsp(lsp::LspArgs),
@@ -79,7 +92,15 @@ enum Command {
     Pull(pull::PullArgs),
     Krm(krm::KrmArgs),
     Init(init::InitArgs),
-    Completions(CompletionArgs),
+    /// Print completions for a shell
+    ///
+    ///     dropforge completions bash > ~/.local/share/bash-completion/completions/dropforge
+    #[command(verbatim_doc_comment)]
+    Completions {
+        /// Shell to complete for
+        #[arg(value_enum)]
+        shell: Shell,
+    },
 }
 
 impl Command {
@@ -300,7 +321,7 @@ fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString], f
         Command::Pull(args) => pull::run(&args, files, &console),
         Command::Krm(args) => krm::run(&args, files, &console),
         Command::Init(args) => init::run(&args, &console),
-        Command::Completions(args) => print_completions(&args, &mut definition()),
+        Command::Completions { shell } => print_completions(shell, &mut definition()),
     });
     match result {
         Ok(exit) => exit,
@@ -362,21 +383,10 @@ fn wanted_format(args: &[OsString]) -> ErrorFormat {
     named.and_then(|name| ErrorFormat::from_str(&name, false).ok()).unwrap_or_default()
 }
 
-/// Print completions for a shell
-///
-///     dropforge completions bash > ~/.local/share/bash-completion/completions/dropforge
-#[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
-pub(crate) struct CompletionArgs {
-    /// Shell to complete for
-    #[arg(value_enum)]
-    shell: Shell,
-}
-
 /// Prints the completions of `command`.
-fn print_completions(args: &CompletionArgs, command: &mut clap::Command) -> Result<Exit, Failed> {
+fn print_completions(shell: Shell, command: &mut clap::Command) -> Result<Exit, Failed> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, command, "dropforge", &mut script);
+    clap_complete::generate(shell, command, "dropforge", &mut script);
     print(script)?;
     Ok(Exit::Ok)
 }

@@ -20,22 +20,9 @@ use crate::input::InputFiles;
 use crate::options::{ErrorFormat, limits, named};
 use crate::output;
 
-/// Validate and resolve intent files
-///
-///     dropforge intent validate deploy.yaml
-///     dropforge intent resolve deploy.yaml --inputs inputs.yaml
-///
-/// An intent of tower-fleet is a YAML file whose fields contain `${…}`: references
-/// to parameters, facts, and outputs of earlier steps.
-#[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
-pub(crate) struct IntentArgs {
-    #[command(subcommand)]
-    command: IntentCommand,
-}
-
+/// Commands on intents.
 #[derive(Debug, Subcommand)]
-enum IntentCommand {
+pub(crate) enum IntentCommand {
     /// Check expressions, fields, parameters and step order, without inputs
     ///
     ///     dropforge intent validate deploy.yaml
@@ -48,8 +35,9 @@ enum IntentCommand {
     Resolve(ResolveArgs),
 }
 
+/// Options of all commands.
 #[derive(Debug, Args)]
-struct CommonArgs {
+pub(crate) struct CommonArgs {
     /// Intent file, or `-`
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -64,8 +52,9 @@ struct CommonArgs {
     audit: Option<PathBuf>,
 }
 
+/// Options of `resolve`.
 #[derive(Debug, Args)]
-struct ResolveArgs {
+pub(crate) struct ResolveArgs {
     #[command(flatten)]
     common: CommonArgs,
     /// Read the scopes `params`, `context` and `facts` from a YAML or JSON map
@@ -84,8 +73,12 @@ struct ResolveArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &IntentArgs, files: &mut InputFiles, console: &Console) -> std::result::Result<Exit, Failed> {
-    let (fields, found) = match &args.command {
+pub(crate) fn run(
+    command: &IntentCommand,
+    files: &mut InputFiles,
+    console: &Console,
+) -> std::result::Result<Exit, Failed> {
+    let (fields, found) = match command {
         IntentCommand::Validate(common) => (None, validate(common, files)),
         IntentCommand::Resolve(args) => match resolve(args, files) {
             Ok((fields, warnings)) => (Some((fields, args.format)), warnings),

@@ -1,6 +1,5 @@
 //! `catalog audit`: who changed what.
 
-use clap::Args;
 use serde_json::{Value as Json, json};
 use uuid::Uuid;
 
@@ -9,27 +8,15 @@ use super::output::Output;
 use super::output::{rows, text};
 use crate::exit::Exit;
 
-/// List who changed what, when, and from where, newest first
-///
-///     dropforge catalog audit
-#[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
-pub(crate) struct AuditArgs {
-    /// List only the changes of this object
-    #[arg(long, value_name = "ID")]
-    object: Option<Uuid>,
-    /// Set the maximum number of changes
-    #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    limit: u32,
-    /// Continue a list before the change with this ID
-    #[arg(long, value_name = "ID")]
-    before: Option<Uuid>,
-}
-
 /// Runs the command.
-pub(crate) fn run(client: &Client, args: &AuditArgs, output: &Output) -> ClientResult<Exit> {
-    let (limit, id) = (args.limit.to_string(), |id: &Option<Uuid>| id.as_ref().map(Uuid::to_string));
-    let (object, before) = (id(&args.object), id(&args.before));
+pub(crate) fn run(
+    client: &Client,
+    (object, before): (Option<Uuid>, Option<Uuid>),
+    limit: u32,
+    output: &Output,
+) -> ClientResult<Exit> {
+    let [object, before] = [object, before].map(|id| id.map(|id| id.to_string()));
+    let limit = limit.to_string();
     let mut query = vec![("limit", limit.as_str())];
     query.extend(object.as_deref().map(|id| ("object", id)));
     query.extend(before.as_deref().map(|id| ("cursor", id)));

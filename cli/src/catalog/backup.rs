@@ -1,58 +1,30 @@
 //! `catalog backup`, `catalog restore` and `catalog purge`: copies of a catalog, and the removal of what is no longer needed.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 use super::client::{Client, ClientResult, ConnectionArgs};
 use super::output::Output;
 use crate::console::Console;
-use crate::duration::duration;
 use crate::exit::Exit;
-use clap::Args;
 use dropforge::diagnostics::{Code, Diagnostic, counted, thousands};
 use dropforge_catalog::store::{self, StoreResult};
 use humansize::{BINARY, format_size};
 use serde_json::{Value as Json, json};
 
-/// Copy an SQLite catalog to a file, also while a service uses it
-///
-///     dropforge catalog backup --db catalog.db catalog.backup
-#[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
-pub(crate) struct BackupArgs {
-    /// The file to write
-    file: PathBuf,
-    /// Replace an existing file
-    #[arg(long)]
-    force: bool,
-}
-
-/// Replace an SQLite catalog by a backup, after checking it
-///
-///     dropforge catalog restore --db catalog.db catalog.backup
-#[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
-pub(crate) struct RestoreArgs {
-    /// The backup to read
-    file: PathBuf,
-    /// Replace an existing catalog
-    #[arg(long)]
-    force: bool,
-}
-
 /// Runs `backup`.
-pub(crate) fn back_up(connection: &ConnectionArgs, args: &BackupArgs, console: &Console) -> ClientResult<Exit> {
+pub(crate) fn back_up(connection: &ConnectionArgs, file: &Path, force: bool, console: &Console) -> ClientResult<Exit> {
     let db = connection.file("backup")?;
-    let bytes = run(store::back_up(db, &args.file, args.force))?;
-    console.note(&format!("copied `{db}` to `{}`: {}", args.file.display(), format_size(bytes, BINARY)));
+    let bytes = run(store::back_up(db, file, force))?;
+    console.note(&format!("copied `{db}` to `{}`: {}", file.display(), format_size(bytes, BINARY)));
     Ok(Exit::Ok)
 }
 
 /// Runs `restore`.
-pub(crate) fn restore(connection: &ConnectionArgs, args: &RestoreArgs, console: &Console) -> ClientResult<Exit> {
+pub(crate) fn restore(connection: &ConnectionArgs, file: &Path, force: bool, console: &Console) -> ClientResult<Exit> {
     let db = connection.file("restore")?;
-    let from = args.file.to_str().ok_or_else(|| Diagnostic::new(Code::Usage, "the name of the backup is not UTF-8"))?;
-    let bytes = run(store::restore(from, db, args.force))?;
+    let from = file.to_str().ok_or_else(|| Diagnostic::new(Code::Usage, "the name of the backup is not UTF-8"))?;
+    let bytes = run(store::restore(from, db, force))?;
     console.note(&format!("restored `{db}` from `{from}`: {}", format_size(bytes, BINARY)));
     Ok(Exit::Ok)
 }
@@ -64,29 +36,17 @@ fn run(work: impl Future<Output = StoreResult<u64>>) -> ClientResult<u64> {
     done.map_err(|error| Diagnostic::new(Code::CatalogUnreachable, error.to_string()).into())
 }
 
-/// Remove what was deleted for good, and old audit entries
-///
-///     dropforge catalog purge --older-than 30d
-///
-/// Removes stacks, objects and template versions that were deleted. Versions stay
-/// while the provenance of an object names them.
-#[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
-pub(crate) struct PurgeArgs {
-    /// Remove what was deleted longer ago: 30d, 12h, 0s
-    #[arg(long, value_name = "AGE", value_parser = duration)]
-    older_than: Duration,
-    /// Also remove the entries of the audit trail that are older than this: 365d [default: keep all]
-    #[arg(long, value_name = "AGE", value_parser = duration)]
-    audit_older_than: Option<Duration>,
-}
-
 /// Removes deleted rows and old audit entries.
-pub(crate) fn purge(client: &Client, args: &PurgeArgs, output: &Output) -> ClientResult<Exit> {
+pub(crate) fn purge(
+    client: &Client,
+    older_than: Duration,
+    audit_older_than: Option<Duration>,
+    output: &Output,
+) -> ClientResult<Exit> {
     let age = |age: Duration| u32::try_from(age.as_secs()).unwrap_or(u32::MAX);
     let request = json!({
-        "older_than_seconds": age(args.older_than),
-        "audit_older_than_seconds": args.audit_older_than.map(age),
+        "older_than_seconds": age(older_than),
+        "audit_older_than_seconds": audit_older_than.map(age),
     });
     let mut all = json!({ "objects": 0, "stacks": 0, "templates": 0, "audit_entries": 0 });
     loop {
@@ -106,7 +66,7 @@ pub(crate) fn purge(client: &Client, args: &PurgeArgs, output: &Output) -> Clien
             counted(number(&all, "objects"), "object"),
             counted(number(&all, "templates"), "template version")
         );
-        if args.audit_older_than.is_some() {
+        if audit_older_than.is_some() {
             removed.push_str(&format!("audit entries removed: {}\n", thousands(number(&all, "audit_entries"))));
         }
         match number(&all, "kept_templates") {

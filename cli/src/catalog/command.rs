@@ -1,18 +1,24 @@
 //! The arguments of `dropforge catalog`.
 
-use clap::{Args, Subcommand};
+use std::path::PathBuf;
+use std::time::Duration;
 
-use super::audit::{self, AuditArgs};
-use super::backup::{self, BackupArgs, PurgeArgs, RestoreArgs};
+use clap::{Args, Subcommand};
+use dropforge::bulk::why::LinePlace;
+use serde_json::json;
+use uuid::Uuid;
+
 use super::client::{Client, ConnectionArgs};
 use super::generators::{self, GeneratorCommand};
 use super::import::{self, ImportArgs};
 use super::keys::{self, KeyCommand};
-use super::objects::{self, DiffArgs, InstantiateArgs, StackCommand, WhyArgs};
+use super::objects::{self, InstantiateArgs, StackCommand, object_place};
 use super::output::Output;
-use super::references::TemplateRef;
-use super::templates::{self, AnnotationArgs, CreateArgs, LabelArgs, UpdateArgs};
+use super::references::{TemplateRef, pair};
+use super::templates::{self, CreateArgs, UpdateArgs};
+use super::{audit, backup};
 use crate::console::Console;
+use crate::duration::duration;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 
@@ -54,8 +60,34 @@ enum CatalogCommand {
         /// ID, name, or NAME@VERSION
         template: TemplateRef,
     },
-    Labels(LabelArgs),
-    Annotate(AnnotationArgs),
+    /// Show or change the labels that a stack must have
+    ///
+    ///     dropforge catalog labels web --add env=prod
+    #[command(verbatim_doc_comment)]
+    Labels {
+        /// ID, name, or NAME@VERSION
+        template: TemplateRef,
+        /// Add a label
+        #[arg(long, value_name = "LABEL")]
+        add: Vec<String>,
+        /// Remove a label
+        #[arg(long, value_name = "LABEL")]
+        remove: Vec<String>,
+    },
+    /// Show or change the annotations that a stack must have
+    ///
+    ///     dropforge catalog annotate web --add owner=shop
+    #[command(verbatim_doc_comment)]
+    Annotate {
+        /// ID, name, or NAME@VERSION
+        template: TemplateRef,
+        /// Add an annotation
+        #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+        add: Vec<(String, String)>,
+        /// Remove an annotation
+        #[arg(long, value_name = "KEY")]
+        remove: Vec<String>,
+    },
     Instantiate(InstantiateArgs),
     /// List the versions of a template
     ///
@@ -82,10 +114,48 @@ enum CatalogCommand {
         #[arg(required = true, value_name = "ID|STACK")]
         objects: Vec<String>,
     },
-    Why(WhyArgs),
-    Diff(DiffArgs),
+    /// Tell what wrote a line of an object, and where its values come from
+    ///
+    ///     dropforge catalog why shop-prod:4
+    ///     dropforge catalog why shop-prod:4:9
+    ///
+    /// The object is rendered again from its record. Without a column, the answer is
+    /// about the last value of the line, and in it about what is not text of the
+    /// template. Values that the schema marks secret are not shown.
+    #[command(verbatim_doc_comment)]
+    Why {
+        /// The line of an object, or of the newest object of a stack
+        #[arg(value_name = "ID|STACK:LINE[:COLUMN]", value_parser = object_place)]
+        place: (String, LinePlace),
+    },
+    /// Show the changes of a version to all instances, or between two versions
+    ///
+    ///     dropforge catalog diff web@3
+    ///     dropforge catalog diff web@3 --with web@2
+    #[command(verbatim_doc_comment)]
+    Diff {
+        /// ID, name, or NAME@VERSION
+        template: TemplateRef,
+        /// Compare the text and schema with this older version instead
+        #[arg(long, value_name = "TEMPLATE")]
+        with: Option<TemplateRef>,
+    },
     Import(ImportArgs),
-    Purge(PurgeArgs),
+    /// Remove what was deleted for good, and old audit entries
+    ///
+    ///     dropforge catalog purge --older-than 30d
+    ///
+    /// Removes stacks, objects and template versions that were deleted. Versions stay
+    /// while the provenance of an object names them.
+    #[command(verbatim_doc_comment)]
+    Purge {
+        /// Remove what was deleted longer ago: 30d, 12h, 0s
+        #[arg(long, value_name = "AGE", value_parser = duration)]
+        older_than: Duration,
+        /// Also remove the entries of the audit trail that are older than this: 365d [default: keep all]
+        #[arg(long, value_name = "AGE", value_parser = duration)]
+        audit_older_than: Option<Duration>,
+    },
     /// Add, list and delete stacks
     ///
     ///     dropforge catalog stack list
@@ -101,16 +171,50 @@ enum CatalogCommand {
     ///     dropforge catalog key list
     #[command(subcommand, verbatim_doc_comment)]
     Key(KeyCommand),
-    Audit(AuditArgs),
-    Backup(BackupArgs),
-    Restore(RestoreArgs),
+    /// List who changed what, when, and from where, newest first
+    ///
+    ///     dropforge catalog audit
+    #[command(verbatim_doc_comment)]
+    Audit {
+        /// List only the changes of this object
+        #[arg(long, value_name = "ID")]
+        object: Option<Uuid>,
+        /// Set the maximum number of changes
+        #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u32).range(1..=1000))]
+        limit: u32,
+        /// Continue a list before the change with this ID
+        #[arg(long, value_name = "ID")]
+        before: Option<Uuid>,
+    },
+    /// Copy an SQLite catalog to a file, also while a service uses it
+    ///
+    ///     dropforge catalog backup --db catalog.db catalog.backup
+    #[command(verbatim_doc_comment)]
+    Backup {
+        /// The file to write
+        file: PathBuf,
+        /// Replace an existing file
+        #[arg(long)]
+        force: bool,
+    },
+    /// Replace an SQLite catalog by a backup, after checking it
+    ///
+    ///     dropforge catalog restore --db catalog.db catalog.backup
+    #[command(verbatim_doc_comment)]
+    Restore {
+        /// The backup to read
+        file: PathBuf,
+        /// Replace an existing catalog
+        #[arg(long)]
+        force: bool,
+    },
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &CatalogArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
     match &args.command {
-        CatalogCommand::Backup(backup) => return backup::back_up(&args.connection, backup, console),
-        CatalogCommand::Restore(restore) => return backup::restore(&args.connection, restore, console),
+        CatalogCommand::Backup { file, force } => return backup::back_up(&args.connection, file, *force, console),
+        CatalogCommand::Restore { file, force } => return backup::restore(&args.connection, file, *force, console),
         _ => {}
     }
     let client = &Client::open(&args.connection, files)?;
@@ -120,21 +224,29 @@ pub(crate) fn run(args: &CatalogArgs, files: &mut InputFiles, console: &Console)
         CatalogCommand::Update(args) => templates::update(client, args, files, output),
         CatalogCommand::List { all } => templates::list(client, *all, output),
         CatalogCommand::Show { template } => templates::show(client, template, output),
-        CatalogCommand::Labels(args) => templates::labels(client, args, output),
-        CatalogCommand::Annotate(args) => templates::annotate(client, args, output),
+        CatalogCommand::Labels { template, add, remove } => {
+            let add = add.iter().map(|label| json!(label));
+            templates::metadata(client, (template, "labels"), add, remove, output)
+        }
+        CatalogCommand::Annotate { template, add, remove } => {
+            let add = add.iter().map(|(key, value)| json!({"key": key, "value": value}));
+            templates::metadata(client, (template, "annotations"), add, remove, output)
+        }
         CatalogCommand::Instantiate(args) => objects::instantiate(client, args, files, output),
         CatalogCommand::History { template } => templates::history(client, template, output),
         CatalogCommand::Delete { template } => templates::delete(client, template, output),
         CatalogCommand::Verify { objects } => objects::verify(client, objects, output),
-        CatalogCommand::Why(args) => objects::why(client, args, output),
-        CatalogCommand::Diff(args) => objects::diff(client, args, output),
+        CatalogCommand::Why { place } => objects::why(client, place, output),
+        CatalogCommand::Diff { template, with } => objects::diff(client, template, with.as_ref(), output),
         CatalogCommand::Import(args) => import::import(client, args, files, output),
-        CatalogCommand::Purge(args) => backup::purge(client, args, output),
+        CatalogCommand::Purge { older_than, audit_older_than } => {
+            backup::purge(client, *older_than, *audit_older_than, output)
+        }
         CatalogCommand::Stack(command) => objects::run_stack(client, command, output),
         CatalogCommand::Generator(command) => generators::run(client, command, output),
         CatalogCommand::Key(command) => keys::run(client, command, output),
-        CatalogCommand::Audit(args) => audit::run(client, args, output),
+        CatalogCommand::Audit { object, limit, before } => audit::run(client, (*object, *before), *limit, output),
         // These need no client.
-        CatalogCommand::Backup(_) | CatalogCommand::Restore(_) => Ok(Exit::Ok),
+        CatalogCommand::Backup { .. } | CatalogCommand::Restore { .. } => Ok(Exit::Ok),
     }
 }

@@ -59,12 +59,7 @@ pub(crate) fn import(
 }
 
 /// Sends the request of one file. Returns `true` if it made a new version.
-fn import_one(
-    client: &Client,
-    Request { body, content }: &Request,
-    strict: bool,
-    output: &Output,
-) -> ClientResult<bool> {
+fn import_one(client: &Client, (body, content): &Request, strict: bool, output: &Output) -> ClientResult<bool> {
     let name = text(body, "name");
     let versions = client.get(&path("/templates", &[("name", name)]))?;
     let last = rows(&versions).iter().max_by_key(|row| row["version"].as_i64());
@@ -108,7 +103,7 @@ fn is_chart(path: &Path) -> bool {
 /// Returns the request that creates the template `X` of a file, or of a chart with this name. Its schema is in
 /// `X.schema.json`, its labels in the lines of `X.labels`, its annotations in the lines KEY=VALUE of `X.annotations`.
 fn request(file: &Path, files: &mut InputFiles) -> ClientResult<Request> {
-    let Request { mut body, content } = match stem(file) {
+    let (mut body, content) = match stem(file) {
         Some(name) => of_text(name, file, files)?,
         None => of_chart(file, files)?,
     };
@@ -127,13 +122,13 @@ fn request(file: &Path, files: &mut InputFiles) -> ClientResult<Request> {
         let pairs = lines(annotations.text()).map(|line| line.split_once('=').unwrap_or((line, "")));
         body["annotations"] = json!(pairs.collect::<Vec<_>>());
     }
-    Ok(Request { body, content })
+    Ok((body, content))
 }
 
 fn of_text(name: &str, file: &Path, files: &mut InputFiles) -> ClientResult<Request> {
     let content = files.read(file, "-")?;
     let body = json!({"name": name, "template_content": content.text(), "parameters_schema": ANY_SCHEMA});
-    Ok(Request { body, content: Some(content) })
+    Ok((body, Some(content)))
 }
 
 fn of_chart(file: &Path, files: &mut InputFiles) -> ClientResult<Request> {
@@ -141,7 +136,7 @@ fn of_chart(file: &Path, files: &mut InputFiles) -> ClientResult<Request> {
     let content = to_base64(&files.bytes(file, "-")?);
     let name = &chart.metadata().name;
     let body = json!({"name": name, "template_content": content, "language": "helm", "encoding": "base64"});
-    Ok(Request { body, content: None })
+    Ok((body, None))
 }
 
 fn lines(text: &str) -> impl Iterator<Item = &str> {

@@ -96,30 +96,15 @@ fn verification(object: &str, verified: bool, result: &Json) -> String {
     format!("{object}: NOT verified\n{problems}{}", text(result, "diff"))
 }
 
-/// Tell what wrote a line of an object, and where its values come from
-///
-///     dropforge catalog why shop-prod:4
-///     dropforge catalog why shop-prod:4:9
-///
-/// The object is rendered again from its record. Without a column, the answer is
-/// about the last value of the line, and in it about what is not text of the
-/// template. Values that the schema marks secret are not shown.
-#[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
-pub(crate) struct WhyArgs {
-    /// The line of an object, or of the newest object of a stack
-    #[arg(value_name = "ID|STACK:LINE[:COLUMN]", value_parser = object_place)]
-    place: (String, LinePlace),
-}
-
-fn object_place(text: &str) -> Result<(String, LinePlace), String> {
+/// Parses the place of a line: `OBJECT:LINE` or `OBJECT:LINE:COLUMN`.
+pub(crate) fn object_place(text: &str) -> Result<(String, LinePlace), String> {
     let place = LinePlace::parse(text).map(|(name, place)| (name.to_owned(), place));
     place.ok_or_else(|| "write `OBJECT:LINE` or `OBJECT:LINE:COLUMN`".to_owned())
 }
 
 /// Tells what wrote a line of an object.
-pub(crate) fn why(client: &Client, args: &WhyArgs, output: &Output) -> ClientResult<Exit> {
-    let (name, LinePlace { line, column }) = &args.place;
+pub(crate) fn why(client: &Client, (name, place): &(String, LinePlace), output: &Output) -> ClientResult<Exit> {
+    let LinePlace { line, column } = place;
     let column = column.map(|column| format!("&column={column}")).unwrap_or_default();
     let found = client.get(&format!("/deployment-objects/{}/why?line={line}{column}", object(client, name)?))?;
     let answer: Answer = serde_json::from_value(found.clone())
@@ -128,24 +113,15 @@ pub(crate) fn why(client: &Client, args: &WhyArgs, output: &Output) -> ClientRes
     Ok(Exit::Ok)
 }
 
-/// Show the changes of a version to all instances, or between two versions
-///
-///     dropforge catalog diff web@3
-///     dropforge catalog diff web@3 --with web@2
-#[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
-pub(crate) struct DiffArgs {
-    /// ID, name, or NAME@VERSION
-    template: TemplateRef,
-    /// Compare the text and schema with this older version instead
-    #[arg(long, value_name = "TEMPLATE")]
-    with: Option<TemplateRef>,
-}
-
 /// Prints the changes of a version to instances, or the diff of two versions.
-pub(crate) fn diff(client: &Client, args: &DiffArgs, output: &Output) -> ClientResult<Exit> {
-    let new = template(client, &args.template)?;
-    let Some(with) = &args.with else { return changes(client, &new, output) };
+pub(crate) fn diff(
+    client: &Client,
+    reference: &TemplateRef,
+    with: Option<&TemplateRef>,
+    output: &Output,
+) -> ClientResult<Exit> {
+    let new = template(client, reference)?;
+    let Some(with) = with else { return changes(client, &new, output) };
     let old = template(client, with)?;
     let name = |row: &Json, field: &str| format!("{}@{} {field}", text(row, "name"), row["version"]);
     let of =

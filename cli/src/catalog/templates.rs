@@ -66,7 +66,7 @@ pub(crate) fn create(
     files: &mut InputFiles,
     output: &Output,
 ) -> ClientResult<Exit> {
-    let Request { mut body, content } = args.source.request(files)?;
+    let (mut body, content) = args.source.request(files)?;
     body["name"] = json!(args.name);
     if !args.labels.is_empty() || !args.annotations.is_empty() {
         body["labels"] = json!(args.labels);
@@ -99,7 +99,7 @@ pub(crate) fn update(
     output: &Output,
 ) -> ClientResult<Exit> {
     let before = template(client, &args.template)?;
-    let Request { mut body, content } = args.source.request(files)?;
+    let (mut body, content) = args.source.request(files)?;
     // A chart brings its own schema, and has no use for that of a text.
     if args.source.schema.is_none() && content.is_some() && !is_chart(&before) {
         body["parameters_schema"] = before["parameters_schema"].clone();
@@ -113,12 +113,8 @@ pub(crate) fn update(
     print_version(&created, content.as_ref(), output)
 }
 
-/// A request that creates a template.
-pub(super) struct Request {
-    pub(super) body: Json,
-    /// The source, unless it is a packed chart.
-    pub(super) content: Option<Arc<Source>>,
-}
+/// A request that creates a template, and its source, unless that is a packed chart.
+pub(super) type Request = (Json, Option<Arc<Source>>);
 
 impl SourceArgs {
     /// Returns the request that creates the template.
@@ -134,7 +130,7 @@ impl SourceArgs {
                 "language": "helm",
                 "encoding": "base64",
             });
-            return Ok(Request { body, content: None });
+            return Ok((body, None));
         }
         let content = files.read(&self.file, "-")?;
         let body = json!({
@@ -142,7 +138,7 @@ impl SourceArgs {
             "template_content": content.text(),
             "parameters_schema": schema.unwrap_or(ANY_SCHEMA),
         });
-        Ok(Request { body, content: Some(content) })
+        Ok((body, Some(content)))
     }
 
     /// Reads a packed chart.
@@ -207,59 +203,24 @@ pub(crate) fn show(client: &Client, reference: &TemplateRef, output: &Output) ->
     Ok(Exit::Ok)
 }
 
-/// Show or change the labels that a stack must have
-///
-///     dropforge catalog labels web --add env=prod
-#[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
-pub(crate) struct LabelArgs {
-    /// ID, name, or NAME@VERSION
-    template: TemplateRef,
-    /// Add a label
-    #[arg(long, value_name = "LABEL")]
-    add: Vec<String>,
-    /// Remove a label
-    #[arg(long, value_name = "LABEL")]
-    remove: Vec<String>,
-}
-
-/// Shows or changes labels.
-pub(crate) fn labels(client: &Client, args: &LabelArgs, output: &Output) -> ClientResult<Exit> {
-    let list = format!("/templates/{}/labels", id(&template(client, &args.template)?));
-    let add: Vec<Json> = args.add.iter().map(|label| json!(label)).collect();
-    change(client, &list, &add, &args.remove)?;
-    output.rows(&client.get(&list)?, &["label"])?;
+/// Shows or changes the labels or annotations that a stack must have. `list` is the last segment of their path.
+pub(crate) fn metadata(
+    client: &Client,
+    (reference, list): (&TemplateRef, &str),
+    add: impl Iterator<Item = Json>,
+    remove: &[String],
+    output: &Output,
+) -> ClientResult<Exit> {
+    let path = format!("/templates/{}/{list}", id(&template(client, reference)?));
+    for item in add {
+        client.post(&path, &item)?;
+    }
+    for key in remove {
+        client.delete(&format!("{path}/{}", segment(key)))?;
+    }
+    let columns: &[&str] = if list == "labels" { &["label"] } else { &["key", "value"] };
+    output.rows(&client.get(&path)?, columns)?;
     Ok(Exit::Ok)
-}
-
-/// Show or change the annotations that a stack must have
-///
-///     dropforge catalog annotate web --add owner=shop
-#[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
-pub(crate) struct AnnotationArgs {
-    /// ID, name, or NAME@VERSION
-    template: TemplateRef,
-    /// Add an annotation
-    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
-    add: Vec<(String, String)>,
-    /// Remove an annotation
-    #[arg(long, value_name = "KEY")]
-    remove: Vec<String>,
-}
-
-/// Shows or changes annotations.
-pub(crate) fn annotate(client: &Client, args: &AnnotationArgs, output: &Output) -> ClientResult<Exit> {
-    let list = format!("/templates/{}/annotations", id(&template(client, &args.template)?));
-    let add: Vec<Json> = args.add.iter().map(|(key, value)| json!({"key": key, "value": value})).collect();
-    change(client, &list, &add, &args.remove)?;
-    output.rows(&client.get(&list)?, &["key", "value"])?;
-    Ok(Exit::Ok)
-}
-
-fn change(client: &Client, list: &str, add: &[Json], remove: &[String]) -> ClientResult<()> {
-    add.iter().try_for_each(|item| client.post(list, item).map(|_| ()))?;
-    remove.iter().try_for_each(|key| client.delete(&format!("{list}/{}", segment(key))))
 }
 
 /// Lists the versions of a template.

@@ -8,28 +8,18 @@ pub(crate) use fmt::is_configuration;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 
-/// Decode and format HCL files
-///
-///     dropforge hcl decode --spec app.hcldec app.hcl
-///     dropforge hcl fmt -r -w modules/
-#[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
-pub(crate) struct HclArgs {
-    #[command(subcommand)]
-    command: HclCommand,
-}
-
+/// Commands on HCL files.
 #[derive(Debug, Subcommand)]
-enum HclCommand {
+pub(crate) enum HclCommand {
     Decode(decode::DecodeArgs),
     Fmt(fmt::FmtArgs),
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &HclArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
-    match &args.command {
+pub(crate) fn run(command: &HclCommand, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+    match command {
         HclCommand::Decode(args) => decode::run(args, files, console),
         HclCommand::Fmt(args) => fmt::run(args, files, console),
     }
