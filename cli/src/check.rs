@@ -103,7 +103,7 @@ fn others(args: &CheckArgs, set: &TemplateSet, used: &HashSet<String>) -> diagno
 }
 
 /// The findings of a check.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Findings {
     templates: usize,
     configurations: usize,
@@ -135,18 +135,7 @@ pub(crate) fn find(
         Some(path) => Some(VariableTypes::read(&files.read(path, "--var-types -")?, engine.limits())?),
         None => None,
     };
-    let mut check = Check {
-        args,
-        engine,
-        types,
-        templates: 0,
-        configurations: 0,
-        root: None,
-        found: Vec::new(),
-        failures: Vec::new(),
-        valid: CheckedTemplates::default(),
-        beside: None,
-    };
+    let mut check = Check { args, engine, types, findings: Findings::default(), valid: CheckedTemplates::default() };
     let (charts, others) = chart::split(args.templates.clone());
     let (artifacts, sources) = artifacts::split(&others);
     match (charts.first(), others.first()) {
@@ -169,13 +158,12 @@ pub(crate) fn find(
         let fleet = fleet.unwrap_or_default();
         let failures =
             args.values.check(&check.valid, !args.is_part && check.reads_all(), &fleet, schema, files, console)?;
-        check.failures.extend(failures);
+        check.findings.failures.extend(failures);
     } else if !others.is_empty() {
         args.schema.read(&args.templates, files)?;
     }
-    let Check { templates, configurations, root, found, failures, valid, beside, .. } = check;
-    let outputs = valid.outputs().into_iter().map(|template| template.name().to_owned()).collect();
-    Ok(Findings { templates, configurations, root, outputs, found: without_duplicates(found), failures, beside })
+    let outputs = check.valid.outputs().into_iter().map(|template| template.name().to_owned()).collect();
+    Ok(Findings { outputs, found: without_duplicates(check.findings.found), ..check.findings })
 }
 
 impl Findings {
@@ -202,28 +190,23 @@ struct Check<'a> {
     args: &'a CheckArgs,
     engine: Engine,
     types: Option<VariableTypes>,
-    templates: usize,
-    configurations: usize,
-    root: Option<PathBuf>,
-    found: Vec<Box<Diagnostic>>,
-    failures: Vec<Failure>,
+    findings: Findings,
     valid: CheckedTemplates,
-    beside: Option<(TemplateSet, HashSet<String>)>,
 }
 
 impl Check<'_> {
     fn artifact(&mut self, path: &Path, files: &mut InputFiles) -> diagnostics::Result<()> {
         let language = &self.args.language;
         let artifact = artifacts::read(path, language, language.engine(), files)?;
-        self.templates += artifact.names().count();
+        self.findings.templates += artifact.names().count();
         self.valid.files.extend(artifacts::files(&artifact));
         for template in artifact.names().map(|name| artifact.template(name)) {
             match template {
                 Ok(template) => {
-                    self.found.extend(self.hcl_errors(&template));
+                    self.findings.found.extend(self.hcl_errors(&template));
                     self.valid.templates.push(template);
                 }
-                Err(error) => self.found.push(error),
+                Err(error) => self.findings.found.push(error),
             }
         }
         Ok(())
@@ -231,9 +214,9 @@ impl Check<'_> {
 
     fn chart(&mut self, path: &Path, with: With<'_>, files: &mut InputFiles, console: &Console) -> Result<(), Failed> {
         let Checked { templates, found, failures } = chart::check(path, with, files, console)?;
-        self.templates += templates;
-        self.found.extend(found);
-        self.failures.extend(failures);
+        self.findings.templates += templates;
+        self.findings.found.extend(found);
+        self.findings.failures.extend(failures);
         Ok(())
     }
 
@@ -245,24 +228,24 @@ impl Check<'_> {
         let engine = language.engine().unknown_names(UnknownNames::Late).keep_trees(true);
         let engine = with_open(engine, &set.root, files.open_files());
         let (forge, errors) = Forge::compile_valid(&set, language.lang, engine)?;
-        self.root = Some(set.root.clone());
-        self.templates += set.files.len();
-        self.found.extend(errors);
-        self.found.extend(forge.lints());
+        self.findings.root = Some(set.root.clone());
+        self.findings.templates += set.files.len();
+        self.findings.found.extend(errors);
+        self.findings.found.extend(forge.lints());
         for template in forge.templates() {
-            self.found.extend(self.hcl_errors(template));
+            self.findings.found.extend(self.hcl_errors(template));
             self.valid.templates.push(template.clone());
         }
         if configurations.is_empty() {
             let used = forge.templates().flat_map(|template| template.reaches().iter().cloned());
-            self.beside = Some((set.clone(), used.collect()));
+            self.findings.beside = Some((set.clone(), used.collect()));
         }
         self.valid.files.extend(set.files);
         let declared = Declared::of(&configurations, self.types.as_ref(), self.engine.limits());
         for source in &configurations {
             let registry = self.engine.registry(Dialect::Hcl);
             let checked = check_config(source, registry, declared.of_source(source), self.engine.limits());
-            self.found.extend(checked.unwrap_or_else(|errors| errors.into_vec()));
+            self.findings.found.extend(checked.unwrap_or_else(|errors| errors.into_vec()));
         }
         Ok(())
     }
@@ -273,7 +256,7 @@ impl Check<'_> {
         let canonical = |path: &Path| path.canonicalize().ok();
         let types = self.args.schema.var_types().and_then(canonical);
         let (mut templates, mut configurations) = (Vec::new(), Vec::new());
-        self.found.extend(set.skipped.warnings());
+        self.findings.found.extend(set.skipped.warnings());
         for file in std::mem::take(&mut set.files) {
             let path = set.root.join(&file.name);
             if self.args.language.lang.is_some() || !is_configuration(&file.name) {
@@ -282,11 +265,11 @@ impl Check<'_> {
                 match inputs.read_below(folder_of(&set.root), &file.name) {
                     Ok(source) if is_template(&source) => templates.push(file),
                     Ok(source) => configurations.push(source),
-                    Err(error) => self.found.push(error),
+                    Err(error) => self.findings.found.push(error),
                 }
             }
         }
-        self.configurations += configurations.len();
+        self.findings.configurations += configurations.len();
         (TemplateSet { files: templates, ..set }, configurations)
     }
 
@@ -298,7 +281,7 @@ impl Check<'_> {
 
     /// Returns `true` if only templates were given, and all of them compile: then they read what their programs read.
     fn reads_all(&self) -> bool {
-        self.configurations == 0 && self.found.iter().all(|found| found.severity != Severity::Error)
+        self.findings.configurations == 0 && self.findings.found.iter().all(|found| found.severity != Severity::Error)
     }
 }
 

@@ -33,16 +33,9 @@ pub(crate) struct CheckValuesArgs {
     values: ValueArgs,
 }
 
-/// The values that options give.
+/// The values of files and assignments with their places, the merged values, and the clusters.
 #[cfg(feature = "lsp")]
-pub(crate) struct GivenValues {
-    /// The values of files and assignments, with their places.
-    pub(crate) given: crate::layers::Given,
-    /// The merged values.
-    pub(crate) layers: dropforge::bulk::Layers,
-    /// The clusters.
-    pub(crate) fleet: Fleet,
-}
+pub(crate) type GivenValues = (layers::Given, bulk::Layers, Fleet);
 
 /// The templates that are checked.
 #[derive(Debug, Default)]
@@ -110,7 +103,7 @@ impl CheckValuesArgs {
     ) -> Result<GivenValues> {
         let given = layers::read(&self.values, files, console)?;
         let layers = schema.add_to(given.layers(self.reading.merge()), templates, files)?;
-        Ok(GivenValues { given, layers, fleet: self.fleet(files)?.unwrap_or_default() })
+        Ok((given, layers, self.fleet(files)?.unwrap_or_default()))
     }
 
     /// Finds names that `checked` looks up and that nothing gives, violations of the schema of `templates`, and values that

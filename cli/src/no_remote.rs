@@ -9,11 +9,13 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 use crate::output::EMPTY_OUTPUT;
 use crate::stores::StoreArgs;
 
+pub(crate) use {NoOutput as StoredOutput, NoTarget as StoreTarget, NotFetched as Fetched};
+
 /// Outputs in object stores and packs: none.
 #[derive(Debug)]
-pub(crate) enum StoreTarget {}
+pub(crate) enum NoTarget {}
 
-impl StoreTarget {
+impl NoTarget {
     /// Refuses URLs, and the options of stores and packs.
     ///
     /// # Errors
@@ -55,15 +57,15 @@ pub(crate) fn output(text: &str) -> std::result::Result<PathBuf, String> {
 
 /// The URL of an output: none.
 #[derive(Debug)]
-pub(crate) enum StoredOutput {}
+pub(crate) enum NoOutput {}
 
-impl StoredOutput {
+impl NoOutput {
     /// Refuses a URL.
     ///
     /// # Errors
     /// `usage`.
     pub(crate) fn of(path: &Path) -> Result<Option<Self>> {
-        Fetched::open(path, 0).map(|_| None)
+        NotFetched::open(path, 0).map(|_| None)
     }
 
     /// Does nothing: there is no such value.
@@ -87,7 +89,7 @@ pub(crate) fn packed(_: &Path) -> Result<Option<(String, Maker, PathBuf)>> {
 
 /// Files that were fetched for this run: none.
 #[derive(Debug, Default)]
-pub(crate) struct Fetched;
+pub(crate) struct NotFetched;
 
 const SCHEMES: [&str; 5] = ["s3", "gs", "az", "oci", "file"];
 
@@ -97,7 +99,7 @@ pub(crate) fn is_url(path: &Path) -> bool {
     scheme.is_some_and(|scheme| SCHEMES.contains(&scheme.as_str()))
 }
 
-impl Fetched {
+impl NotFetched {
     /// Refuses a URL.
     ///
     /// # Errors

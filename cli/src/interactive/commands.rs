@@ -13,13 +13,6 @@ use crate::exit::Failed;
 use crate::options::dialect;
 use crate::{explain, functions};
 
-/// The reaction to a line.
-pub(super) enum Next {
-    /// Print this text and read the next line.
-    Print(String),
-    End,
-}
-
 /// The commands with their arguments and effects.
 pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
     (":type", "EXPR", "print the type of a value"),
@@ -39,28 +32,28 @@ pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
 ];
 
 impl Session<'_> {
-    /// Runs a command, or evaluates an expression or a template.
+    /// Runs a command, or evaluates an expression or a template. Returns the text to print, or `None` at the end.
     ///
     /// # Errors
     /// The errors of the line.
-    pub(super) fn answer(&mut self, line: &str) -> Result<Next, Failed> {
+    pub(super) fn answer(&mut self, line: &str) -> Result<Option<String>, Failed> {
         let line = line.trim();
         if line.is_empty() {
-            return Ok(Next::Print(String::new()));
+            return Ok(Some(String::new()));
         }
         if !line.starts_with(':') {
-            return self.evaluate(line).map(Next::Print);
+            return self.evaluate(line).map(Some);
         }
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         match name {
-            ":quit" | ":q" | ":exit" => Ok(Next::End),
-            _ => self.command(name, rest.trim()).map(Next::Print),
+            ":quit" | ":q" | ":exit" => Ok(None),
+            _ => self.command(name, rest.trim()).map(Some),
         }
     }
 
     fn command(&mut self, name: &str, rest: &str) -> Result<String, Failed> {
         match name {
-            ":type" => Ok(self.value(needed(name, rest)?)?.ty + "\n"),
+            ":type" => Ok(self.value(needed(name, rest)?)?.1 + "\n"),
             ":template" => self.template(needed(name, rest)?),
             ":bytecode" => Ok(self.compiled(needed(name, rest)?)?.disassemble_with_lines()),
             ":inputs" => self.listing(rest),
@@ -99,7 +92,7 @@ impl Session<'_> {
         let Some((name, expression)) = rest.split_once('=') else {
             return Err(usage("`:let` needs a name and an expression", "for example `:let x = 1`").into());
         };
-        let json = self.value(expression.trim())?.json;
+        let (json, _) = self.value(expression.trim())?;
         self.set((SetKind::Json, format!("{}={json}", name.trim())))
     }
 

@@ -1,5 +1,6 @@
 //! Evaluation of a line.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,7 +19,6 @@ use dropforge::function::HostArgs;
 use dropforge::text::{Source, Span};
 use dropforge::value::{Arena, Data, InputBuilder, Inputs, OutputFormat, Shapes};
 use dropforge::vm::{Session as Machine, Space};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// The name of what is typed, in errors.
@@ -31,33 +31,14 @@ const ONE_LINE: usize = 100;
 /// Integers below this are exact as floats.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The value of an expression.
-pub(super) struct Shown {
-    /// The value as JSON on one line.
-    pub(super) json: String,
-    pub(super) ty: String,
-}
+/// A value as JSON on one line, and its type.
+type Shown = (String, String);
 
-impl Shown {
-    fn of(value: &Data) -> Self {
-        Self { json: crate::values::json(value, false), ty: type_of(value) }
-    }
-
-    /// Returns the value as JSON, on several lines if it is long.
-    pub(super) fn text(&self) -> String {
-        let long = Some(&self.json).filter(|json| json.len() > ONE_LINE);
-        let pretty = long.and_then(|json| serde_json::from_str::<Data>(json).ok());
-        pretty.map_or_else(|| self.json.clone(), |value| crate::values::json(&value, true)) + "\n"
-    }
-}
-
-/// A value of HCL as JSON, with its type.
-#[derive(Deserialize)]
-struct Typed<'a> {
-    #[serde(borrow)]
-    value: &'a RawValue,
-    #[serde(rename = "type")]
-    ty: serde_json::Value,
+/// Returns a value as JSON, on several lines if it is long.
+fn wrapped(json: String) -> String {
+    let long = Some(&json).filter(|json| json.len() > ONE_LINE);
+    let pretty = long.and_then(|json| serde_json::from_str::<Data>(json).ok());
+    pretty.map_or(json, |value| crate::values::json(&value, true)) + "\n"
 }
 
 /// The place where the value of an expression is put.
@@ -71,7 +52,7 @@ impl Session<'_> {
     pub(super) fn evaluate(&mut self, line: &str) -> Result<String, Failed> {
         match is_declaration(self.language, line) || self.is_template(line) {
             true => self.template(line),
-            false => Ok(self.value(line)?.text()),
+            false => Ok(wrapped(self.value(line)?.0)),
         }
     }
 
@@ -112,7 +93,7 @@ impl Session<'_> {
         Ok(if text.ends_with('\n') { text } else { text + "\n" })
     }
 
-    /// Evaluates an expression.
+    /// Evaluates an expression. Returns the value as JSON on one line, and its type.
     ///
     /// # Errors
     /// The errors of the expression.
@@ -120,7 +101,10 @@ impl Session<'_> {
         match self.language {
             Dialect::Hcl => self.hcl(expression),
             Dialect::Cel | Dialect::CelYaml => self.cel(expression),
-            _ => Ok(Shown::of(&self.data(expression)?)),
+            _ => {
+                let value = self.data(expression)?;
+                Ok((crate::values::json(&value, false), type_of(&value)))
+            }
         }
     }
 
@@ -180,9 +164,10 @@ impl Session<'_> {
         let given = Inputs::new(InputBuilder::new(space.arena(), &shapes).data_map(&inputs.merged)?);
         let source = Source::new(NAME, expression);
         let text = hcl_value(&self.args.values.allow, &source, &space, given, true)?;
-        let typed: Typed<'_> = serde_json::from_str(&text)
+        let fields: BTreeMap<&str, &RawValue> = serde_json::from_str(&text)
             .map_err(|error| Diagnostic::new(Code::TypeMismatch, format!("cannot show the value: {error}")))?;
-        Ok(Shown { json: typed.value.get().to_owned(), ty: hcl_type(&typed.ty) })
+        let field = |name| fields.get(name).map_or("null", |field| field.get());
+        Ok((field("value").to_owned(), hcl_type(&serde_json::from_str(field("type")).unwrap_or_default())))
     }
 
     fn cel(&mut self, expression: &str) -> Result<Shown, Failed> {
@@ -195,7 +180,7 @@ impl Session<'_> {
         let compiled = cel_expression(&source, known, false, &self.args.language.cel, &limits)?;
         let (value, _) = compiled.evaluate_metered(&space, given, &limits);
         let json = cel_text(value?, OutputFormat::Ndjson, &limits)?;
-        Ok(Shown { json, ty: compiled.ty().unwrap_or_default() })
+        Ok((json, compiled.ty().unwrap_or_default()))
     }
 
     fn render_text(&mut self, text: &str, slot: &Slot) -> Result<String, Failed> {

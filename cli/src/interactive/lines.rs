@@ -42,8 +42,8 @@ pub(super) struct Terminal<'w> {
 
 /// The words that complete a line, found at the first Tab in it.
 struct Completion<'w> {
-    find: &'w dyn Fn() -> Words,
-    found: OnceCell<Words>,
+    find: &'w dyn Fn() -> Vec<String>,
+    found: OnceCell<Vec<String>>,
 }
 
 impl<'w> Lines<'w> {
@@ -51,7 +51,7 @@ impl<'w> Lines<'w> {
     ///
     /// # Errors
     /// `file.read_failed` if the terminal cannot be used.
-    pub(super) fn open(history: bool, words: &'w dyn Fn() -> Words) -> Result<Self> {
+    pub(super) fn open(history: bool, words: &'w dyn Fn() -> Vec<String>) -> Result<Self> {
         if !io::stdin().is_terminal() {
             let input = io::Read::take(io::stdin(), MAX_BYTES);
             return Ok(Self::Piped(Box::new(io::BufReader::new(input))));
@@ -77,7 +77,7 @@ impl<'w> Lines<'w> {
 }
 
 impl<'w> Terminal<'w> {
-    fn open(history: bool, words: &'w dyn Fn() -> Words) -> rustyline::Result<Self> {
+    fn open(history: bool, words: &'w dyn Fn() -> Vec<String>) -> rustyline::Result<Self> {
         let config = Config::builder()
             .max_history_size(HISTORY)?
             .history_ignore_space(true)
@@ -159,7 +159,7 @@ impl Completer for Completion<'_> {
     type Candidate = String;
 
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
-        let (start, words) = self.found.get_or_init(self.find).of(line.get(..at).unwrap_or(line));
+        let (start, words) = matching(self.found.get_or_init(self.find), line.get(..at).unwrap_or(line));
         Ok((start, words.into_iter().map(str::to_owned).collect()))
     }
 }
@@ -175,37 +175,32 @@ impl Validator for Completion<'_> {
 /// Maximum number of completions.
 const MAX: usize = 200;
 
-/// All words that can be typed, sorted.
-#[derive(Debug, Default)]
-pub(super) struct Words(Vec<String>);
+/// Returns all words that can be typed, sorted: the commands, the functions of the language, and the paths of values as it
+/// writes them.
+pub(super) fn words(language: Dialect, paths: Vec<String>) -> Vec<String> {
+    let commands = COMMANDS.iter().map(|(name, ..)| (*name).to_owned());
+    let engine = Engine::new();
+    let functions = engine.registry(language).iter().map(|builtin| builtin.name.to_string());
+    let mut words: Vec<String> = paths.into_iter().chain(commands).chain(functions).collect();
+    words.sort();
+    words.dedup();
+    words
+}
 
-impl Words {
-    /// Returns the commands, the functions of the language, and the paths of values as it writes them.
-    pub(super) fn new(language: Dialect, paths: Vec<String>) -> Self {
-        let commands = COMMANDS.iter().map(|(name, ..)| (*name).to_owned());
-        let engine = Engine::new();
-        let functions = engine.registry(language).iter().map(|builtin| builtin.name.to_string());
-        let mut words: Vec<String> = paths.into_iter().chain(commands).chain(functions).collect();
-        words.sort();
-        words.dedup();
-        Self(words)
+/// Returns where the word at the end of `line` begins, and the words that begin like it. Of a path, only the next name is
+/// completed.
+fn matching<'w>(words: &'w [String], line: &str) -> (usize, Vec<&'w str>) {
+    let is_part = |c: char| c.is_alphanumeric() || "_-.:$@[]".contains(c);
+    let start = line.char_indices().rev().take_while(|(_, c)| is_part(*c)).last().map_or(line.len(), |(at, _)| at);
+    let typed = line.get(start..).unwrap_or("");
+    if typed.is_empty() || (typed.starts_with(':') && start > 0) {
+        return (start, Vec::new());
     }
-
-    /// Returns where the word at the end of `line` begins, and the words that begin like it. Of a path, only the next
-    /// name is completed.
-    pub(super) fn of<'w>(&'w self, line: &str) -> (usize, Vec<&'w str>) {
-        let is_part = |c: char| c.is_alphanumeric() || "_-.:$@[]".contains(c);
-        let start = line.char_indices().rev().take_while(|(_, c)| is_part(*c)).last().map_or(line.len(), |(at, _)| at);
-        let typed = line.get(start..).unwrap_or("");
-        if typed.is_empty() || (typed.starts_with(':') && start > 0) {
-            return (start, Vec::new());
-        }
-        let is_next = |word: &&String| {
-            let rest = word.strip_prefix(typed);
-            rest.is_some_and(|rest| !rest.get(1..).unwrap_or("").contains(['.', '[']))
-        };
-        (start, self.0.iter().filter(is_next).map(String::as_str).take(MAX).collect())
-    }
+    let is_next = |word: &&String| {
+        let rest = word.strip_prefix(typed);
+        rest.is_some_and(|rest| !rest.get(1..).unwrap_or("").contains(['.', '[']))
+    };
+    (start, words.iter().filter(is_next).map(String::as_str).take(MAX).collect())
 }
 
 #[cfg(test)]
@@ -230,8 +225,8 @@ mod complete_tests {
 
     fn of(language: Dialect, line: &str) -> (usize, Vec<String>) {
         let paths = ["image", "image.tag", "image.tags", "image.tags.a", "items[0]"].map(str::to_owned);
-        let words = Words::new(language, paths.to_vec());
-        let (at, found) = words.of(line);
+        let words = words(language, paths.to_vec());
+        let (at, found) = matching(&words, line);
         (at, found.into_iter().map(str::to_owned).collect())
     }
 

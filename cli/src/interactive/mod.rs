@@ -21,7 +21,6 @@ use crate::options::{LanguageArgs, ValueArgs};
 use crate::output::print;
 use crate::project::key;
 use crate::schema::SchemaArgs;
-use commands::Next;
 use lines::{Line, Lines};
 use session::{Session, greeting};
 
@@ -86,8 +85,8 @@ pub(crate) fn run(args: ConsoleArgs, files: &mut InputFiles, console: &Console) 
             Line::End => break,
         };
         match session.borrow_mut().answer(&line) {
-            Ok(Next::Print(text)) => print(text)?,
-            Ok(Next::End) => break,
+            Ok(Some(text)) => print(text)?,
+            Ok(None) => break,
             Err(error) => {
                 failed = true;
                 console.diagnostics(error.diagnostics);

@@ -9,7 +9,7 @@ use dropforge::engine::Dialect;
 
 use super::ConsoleArgs;
 use super::language::title;
-use super::lines::Words;
+use super::lines;
 use super::values::paths;
 use crate::chart;
 use crate::console::Console;
@@ -77,14 +77,14 @@ impl<'a> Session<'a> {
     }
 
     /// Returns the words that complete what is typed. Values that cannot be read have none.
-    pub(super) fn words(&mut self) -> Words {
+    pub(super) fn words(&mut self) -> Vec<String> {
         let (prefix, values) = match self.chart_values() {
             Some(values) => (".Values.", values.ok()),
             None if self.language == Dialect::Helm => (".", self.inputs().ok().map(|inputs| inputs.merged)),
             None => ("", self.inputs().ok().map(|inputs| inputs.merged)),
         };
         let paths = values.map(|values| paths(&values)).unwrap_or_default();
-        Words::new(self.language, paths.iter().map(|path| format!("{prefix}{path}")).collect())
+        lines::words(self.language, paths.iter().map(|path| format!("{prefix}{path}")).collect())
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn complete(world: &mut World, params: &CompletionParams) -> Option<C
         Context::Keyword => Vec::new(),
     };
     if let Some(keywords) = context::keywords(place.language, before) {
-        items.extend(keywords.rows.iter().map(|word| keyword(word, word.name, CompletionItemKind::KEYWORD)));
+        items.extend(keywords.rows.iter().map(|word| keyword(word, word.0, CompletionItemKind::KEYWORD)));
     }
     Some(CompletionResponse::List(CompletionList { is_incomplete: false, items }))
 }
@@ -54,9 +54,9 @@ fn item(label: &str, kind: CompletionItemKind, detail: &str) -> CompletionItem {
     }
 }
 
-fn keyword(word: &Keyword, label: &str, kind: CompletionItemKind) -> CompletionItem {
-    let documentation = Some(Documentation::String(word.about.to_owned()));
-    CompletionItem { documentation, ..item(label, kind, word.form) }
+fn keyword((_, form, about): &Keyword, label: &str, kind: CompletionItemKind) -> CompletionItem {
+    let documentation = Some(Documentation::String((*about).to_owned()));
+    CompletionItem { documentation, ..item(label, kind, form) }
 }
 
 /// Returns the names that can begin an expression.
@@ -69,7 +69,7 @@ fn names(world: &mut World, place: &Place, before: &str) -> Vec<CompletionItem> 
         items.extend(namespaces(place));
     }
     if place.language == Language::Configuration {
-        items.extend(keywords::ROOTS.rows.iter().map(|word| keyword(word, word.name, CompletionItemKind::MODULE)));
+        items.extend(keywords::ROOTS.rows.iter().map(|word| keyword(word, word.0, CompletionItemKind::MODULE)));
     }
     items.extend(imports(world, place, ImportKind::Function));
     items
@@ -118,7 +118,7 @@ fn members(world: &mut World, place: &Place, before: &str, steps: &[String]) -> 
         return declared(world, place, steps);
     }
     if place.language == Language::Template(Dialect::Tera) && steps == ["loop"] {
-        let field = |word: &Keyword| Some(keyword(word, word.name.strip_prefix("loop.")?, CompletionItemKind::FIELD));
+        let field = |word: &Keyword| Some(keyword(word, word.0.strip_prefix("loop.")?, CompletionItemKind::FIELD));
         return keywords::LOOP.rows.iter().filter_map(field).collect();
     }
     let values = world.values(&place.home);

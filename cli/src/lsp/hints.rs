@@ -11,11 +11,12 @@ use lsp_types::{InlayHint, InlayHintLabel, InlayHintParams, InlayHintTooltip};
 use super::check::Ready;
 use super::content::{Shift, path_of};
 use super::home::Language;
-use super::values::{Planned, ProjectValues, bounded, file_of, short};
+use super::values::{ProjectValues, bounded, file_of, short};
 use super::world::{ShownValues, Snapshot, World};
 use dropforge::bulk::values::Step;
 use dropforge::bytecode::Dialect;
 use dropforge::diagnostics::Diagnostics;
+use dropforge::dialect::helm::chart::Plan;
 use dropforge::engine::Template;
 use dropforge::engine::chart::ChartTemplate;
 use dropforge::engine::recording::{Recorder, Recording, ShownValue};
@@ -35,10 +36,11 @@ pub(super) fn hints(world: &World, params: &InlayHintParams) -> Option<Vec<Inlay
     let path = path_of(&params.text_document.uri)?;
     let content = world.documents.get(&path)?.content.clone();
     let shown = world.shared.shown(&path)?;
-    let shift = Shift::between(shown.content.text(), content.text());
+    let (text, values) = &*shown;
+    let shift = Shift::between(text.text(), content.text());
     let wanted = content.span(params.range);
     let mut hints = Vec::new();
-    let whole = shown.values.iter().filter(|(span, _)| is_whole(shown.content.text(), **span));
+    let whole = values.iter().filter(|(span, _)| is_whole(text.text(), **span));
     for (&span, found) in whole {
         let Some(place) = shift.forward(span).filter(|span| wanted.start <= span.end && span.start <= wanted.end)
         else {
@@ -98,7 +100,7 @@ pub(super) fn shown_values(
             _ => continue,
         };
         let values = of_expressions(&shown, &ready.values);
-        all.push((path.clone(), ShownValues { content: content.clone(), values }));
+        all.push((path.clone(), (content.clone(), values)));
     }
     all
 }
@@ -141,7 +143,7 @@ fn of_template(ready: &Ready, path: &Path, snapshot: &Snapshot, session: &mut Se
 
 /// Renders a chart. Returns the values with their files.
 fn of_chart(
-    Planned { chart, plan }: &Planned,
+    (chart, plan): &(ChartTemplate, Plan),
     root: Option<&Path>,
     session: &mut Session,
 ) -> Vec<(PathBuf, ShownValue)> {
@@ -159,11 +161,7 @@ fn of_chart(
     values.filter_map(|value| Some((file(&value)?, value))).collect()
 }
 
-fn render(
-    chart: &ChartTemplate,
-    plan: dropforge::dialect::helm::chart::Plan,
-    session: &mut Session,
-) -> Option<Vec<ShownValue>> {
+fn render(chart: &ChartTemplate, plan: Plan, session: &mut Session) -> Option<Vec<ShownValue>> {
     let template = chart.compile(&plan).ok()?;
     let made = chart.render_in(session, plan).ok()?;
     let render = || Ok::<_, Diagnostics>(of_recording(made.record(session, Recorder::default())?.recording()));

@@ -119,8 +119,9 @@ fn given(world: &World, place: &Place, definition: &Mark) -> Option<String> {
     let written = |span: Span| text.get(span.range());
     let code = |text: &str| short(text, VALUE).replace('`', "'");
     let of = |shown: Arc<ShownValues>, span| {
-        let there = Shift::between(text, shown.content.text()).forward(span)?;
-        shown.values.get(&there).map(|values| values.join(", "))
+        let (content, values) = &*shown;
+        let there = Shift::between(text, content.text()).forward(span)?;
+        values.get(&there).map(|values| values.join(", "))
     };
     match definition.given? {
         Given::Items(span) => Some(format!(", an item of `{}`", code(written(span)?))),

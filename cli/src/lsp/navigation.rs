@@ -179,13 +179,12 @@ pub(super) fn occurrences(world: &mut World, place: &Place, mark: &Mark) -> Vec<
         let same = own.marks.iter().filter(|other| other.kind == mark.kind && other.name == mark.name);
         return same.map(|other| (own.clone(), other.clone())).collect();
     }
-    let home = Origin::of(&own, mark);
     let mut all = Vec::new();
     for file in world.analyses(&place.path) {
         let is_beside = file.path.parent() == own.path.parent();
         let same = |other: &&Mark| match mark.kind {
-            Named::Macro => other.kind == mark.kind && other.name == mark.name && Origin::of(&file, other) == home,
-            Named::Declared => other.kind == mark.kind && other.name == mark.name && is_beside,
+            Named::Macro if !may_be_same((&own, mark), (&file, other)) => false,
+            Named::Declared if !is_beside => false,
             kind => other.kind == kind && other.name == mark.name,
         };
         all.extend(file.marks.iter().filter(same).map(|mark| (file.clone(), mark.clone())));
@@ -193,33 +192,16 @@ pub(super) fn occurrences(world: &mut World, place: &Place, mark: &Mark) -> Vec<
     all
 }
 
-/// The file with the definition of a macro, as far as one file shows it.
-#[derive(Debug)]
-enum Origin {
-    File(PathBuf),
-    /// A name relative to the root of the templates.
-    Named(String),
-    Unknown,
-}
-
-impl Origin {
-    fn of(file: &Analysis, mark: &Mark) -> Self {
-        match &mark.file {
-            None => Self::File(file.path.clone()),
-            Some(name) if name.ends_with("::") => Self::Unknown,
-            Some(name) => Self::Named(name.clone()),
-        }
-    }
-}
-
-impl PartialEq for Origin {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::File(one), Self::File(other)) => one == other,
-            (Self::Named(one), Self::Named(other)) => one == other,
-            (Self::File(path), Self::Named(name)) | (Self::Named(name), Self::File(path)) => path.ends_with(name),
-            _ => true,
-        }
+/// Returns `true` unless the files of two macros show that they are defined in different ones.
+fn may_be_same((file, mark): (&Analysis, &Mark), (other, other_mark): (&Analysis, &Mark)) -> bool {
+    match (mark.file.as_deref(), other_mark.file.as_deref()) {
+        // The name leads through another macro.
+        (Some(name), _) | (_, Some(name)) if name.ends_with("::") => true,
+        (None, None) => file.path == other.path,
+        (Some(one), Some(other)) => one == other,
+        // A name is relative to the root of the templates.
+        (None, Some(name)) => file.path.ends_with(name),
+        (Some(name), None) => other.path.ends_with(name),
     }
 }
 

@@ -38,13 +38,6 @@ pub(super) const TIME: Duration = Duration::from_millis(300);
 /// The number of steps that it may take.
 const FUEL: u64 = 2_000_000;
 
-/// A chart with its plan for the chosen cluster.
-#[derive(Debug, Clone)]
-pub(super) struct Planned {
-    pub(super) chart: ChartTemplate,
-    pub(super) plan: Plan,
-}
-
 /// The values of a project.
 #[derive(Debug, Default)]
 pub(super) struct ProjectValues {
@@ -58,8 +51,8 @@ pub(super) struct ProjectValues {
     pub(super) clusters: Vec<String>,
     /// The name of the chosen cluster.
     pub(super) cluster: Option<String>,
-    /// The chart, if it can be rendered.
-    pub(super) planned: Option<Planned>,
+    /// The chart with its plan for the chosen cluster, if it can be rendered.
+    pub(super) planned: Option<(ChartTemplate, Plan)>,
 }
 
 impl ProjectValues {
@@ -74,7 +67,7 @@ impl ProjectValues {
         let mut files = InputFiles::new(MAX_INPUT).with_open(open.clone());
         let schema = (&args.schema, args.templates.as_slice());
         let given = args.values.given(schema, &mut files, console).ok();
-        let (clusters, cluster) = given.as_ref().map(|given| chosen(&given.fleet, settings)).unwrap_or_default();
+        let (clusters, cluster) = given.as_ref().map(|(.., fleet)| chosen(fleet, settings)).unwrap_or_default();
         let name = cluster.as_ref().map(|cluster| cluster.name().to_owned());
         let schemas = args.schema.paths(&args.templates);
         let variables = args.schema.variables(&mut files).ok().flatten().map(|variables| variables.schema().clone());
@@ -88,7 +81,7 @@ impl ProjectValues {
     }
 
     fn of_templates(mut self, given: Option<&GivenValues>, cluster: Option<&Cluster>) -> Self {
-        let Some(GivenValues { given, layers, .. }) = given else { return self };
+        let Some((given, layers, _)) = given else { return self };
         self.merged = crate::values::merged(layers, cluster).unwrap_or_else(|_| layers.shared().clone());
         let places = cluster.and_then(Cluster::place).into_iter();
         let places = places.chain(given.maps.iter().rev().map(|(_, place)| place.clone()));
@@ -114,17 +107,17 @@ impl ProjectValues {
         let own = [path.join("values.yaml")];
         let defaults = own.iter().filter_map(|path| files.read(path, "-f -").ok());
         let defaults = defaults.map(|source| (Place::file(&source, Format::Yaml), below()));
-        let others = given.iter().flat_map(|given| given.given.maps.iter().rev());
+        let others = given.iter().flat_map(|(given, ..)| given.maps.iter().rev());
         let others = others.map(|(_, place)| (place.clone(), below()));
         let of_cluster = cluster.and_then(Cluster::place).map(|place| (place, below()));
         self.places = of_cluster.into_iter().chain(others).chain(defaults).collect();
         let values = match &self.planned {
-            Some(planned) => planned.plan.values().clone(),
+            Some((_, plan)) => plan.values().clone(),
             None => data(&path.join("values.yaml"), files).unwrap_or_default(),
         };
         self.schemas.extend(data(&path.join("values.schema.json"), files).map(Data::Map));
         self.merged = DataMap::from_iter([("Values".to_owned(), Data::Map(values))]);
-        self.merged.extend(objects(self.planned.as_ref(), path, files));
+        self.merged.extend(objects(self.planned.as_ref().map(|(_, plan)| plan), path, files));
         // The schemas of a chart are those of its values.
         let under = |schema| {
             let properties = DataMap::from_iter([("Values".to_owned(), schema)]);
@@ -195,8 +188,8 @@ impl ProjectValues {
 
     /// Returns `true` if a schema marks an input of a run secret, or a part of it.
     pub(super) fn hides(&self, path: &[Step]) -> bool {
-        let Some(planned) = &self.planned else { return self.has_secret(path) };
-        let value = planned.plan.value_of(path);
+        let Some((_, plan)) = &self.planned else { return self.has_secret(path) };
+        let value = plan.value_of(path);
         let whole: Vec<Step> = std::iter::once(Step::Key("Values".to_owned())).chain(value.path).collect();
         // The data of a template has the values, too. Other objects have no schema.
         let has_values = ["", "."].contains(&value.name.as_str()) || value.name.starts_with(".Values");
@@ -314,17 +307,22 @@ pub(super) fn bounded(engine: EngineBuilder) -> EngineBuilder {
     engine.limits(limits).allow(Permissions::RANDOM.and(Permissions::CLOCK))
 }
 
-fn planned(path: &Path, args: &CheckArgs, values: &UserValues, files: &mut InputFiles) -> Option<Planned> {
+fn planned(
+    path: &Path,
+    args: &CheckArgs,
+    values: &UserValues,
+    files: &mut InputFiles,
+) -> Option<(ChartTemplate, Plan)> {
     let engine = bounded(args.language.engine());
     let chart = chart::open(path, engine, files).ok()?;
     let plan = chart.chart().plan(values, &Release::default(), &Capabilities::default()).ok()?;
-    Some(Planned { chart, plan })
+    Some((chart, plan))
 }
 
 /// Returns the objects beside the values of a chart.
-fn objects(planned: Option<&Planned>, path: &Path, files: &mut InputFiles) -> BTreeMap<String, Data> {
+fn objects(plan: Option<&Plan>, path: &Path, files: &mut InputFiles) -> BTreeMap<String, Data> {
     let text = |text: &str| Data::Str(text.to_owned());
-    let release = planned.map_or_else(Release::default, |planned| planned.plan.release().clone());
+    let release = plan.map_or_else(Release::default, |plan| plan.release().clone());
     let release = [
         ("Name", text(&release.name)),
         ("Namespace", text(&release.namespace)),

@@ -64,13 +64,9 @@ pub(super) struct Shared {
 /// A text with the names in it, `None` after a syntax error.
 type Names = (Arc<DocumentText>, Option<Arc<Analysis>>);
 
-/// The values that the expressions of a file have in the chosen cluster.
-#[derive(Debug)]
-pub(super) struct ShownValues {
-    pub(super) content: Arc<DocumentText>,
-    /// The distinct values of each expression that is written or that a variable is set to, without secrets.
-    pub(super) values: BTreeMap<Span, Vec<String>>,
-}
+/// The text of a file, and the distinct values in the chosen cluster of each expression that is written or that a variable is
+/// set to, without secrets.
+pub(super) type ShownValues = (Arc<DocumentText>, BTreeMap<Span, Vec<String>>);
 
 impl Shared {
     /// Takes note of a render, which the next change ends.

@@ -12,7 +12,7 @@ use crate::stores::StoreArgs;
 /// A place in an object store, or packs in any place.
 #[derive(Debug)]
 pub(crate) struct StoreTarget {
-    place: Output,
+    place: Destination,
     locking: Locking,
     pack: Option<PackFormat>,
     is_single: bool,
@@ -20,7 +20,7 @@ pub(crate) struct StoreTarget {
 
 /// The place that `-o` names.
 #[derive(Debug)]
-enum Output {
+enum Destination {
     Directory(PathBuf),
     Bucket(Bucket),
 }
@@ -69,8 +69,8 @@ impl StoreTarget {
             _ => Locking::Take,
         };
         let place = match (bucket, output) {
-            (Some(bucket), _) => Output::Bucket(bucket),
-            (None, Some(path)) if pack.is_some() && path.as_os_str() != "-" => Output::Directory(path.to_owned()),
+            (Some(bucket), _) => Destination::Bucket(bucket),
+            (None, Some(path)) if pack.is_some() && path.as_os_str() != "-" => Destination::Directory(path.to_owned()),
             (None, _) if pack.is_some() => return usage("`--pack` needs an output".to_owned(), "add `-o DIR`"),
             _ => return Ok(None),
         };
@@ -86,8 +86,8 @@ impl StoreTarget {
     pub(crate) fn prefix(&self) -> PathBuf {
         match &self.place {
             _ if self.is_single => PathBuf::new(),
-            Output::Directory(path) => path.clone(),
-            Output::Bucket(bucket) => PathBuf::from(bucket.to_string()),
+            Destination::Directory(path) => path.clone(),
+            Destination::Bucket(bucket) => PathBuf::from(bucket.to_string()),
         }
     }
 
@@ -109,19 +109,19 @@ impl StoreTarget {
             (_, None, Some(option @ ("--stream" | "--finish"))) if self.is_single => {
                 Err(Diagnostic::new(Code::Usage, format!("`{option}` does not apply to one object")))
             }
-            (Output::Directory(path), Some(pack), _) => Ok(RunTarget::Remote(RemoteTarget::Packs(path, pack))),
+            (Destination::Directory(path), Some(pack), _) => Ok(RunTarget::Remote(RemoteTarget::Packs(path, pack))),
             // Directories without packs are no target of this kind.
-            (Output::Directory(path), None, _) => Ok(RunTarget::Directory(path)),
-            (Output::Bucket(bucket), Some(pack), _) => {
+            (Destination::Directory(path), None, _) => Ok(RunTarget::Directory(path)),
+            (Destination::Bucket(bucket), Some(pack), _) => {
                 Ok(RunTarget::Remote(RemoteTarget::StorePacks(Store::open(bucket)?, pack)))
             }
-            (Output::Bucket(bucket), None, _) if !self.is_single => {
+            (Destination::Bucket(bucket), None, _) if !self.is_single => {
                 Ok(RunTarget::Remote(RemoteTarget::Objects(Store::open(bucket)?, self.locking)))
             }
-            (Output::Bucket(bucket), None, _) if bucket.key.is_empty() => {
+            (Destination::Bucket(bucket), None, _) if bucket.key.is_empty() => {
                 Err(Diagnostic::new(Code::BadUrl, format!("`{bucket}` names a bucket, not an object")))
             }
-            (Output::Bucket(bucket), None, _) => {
+            (Destination::Bucket(bucket), None, _) => {
                 let store = Store::open(&Bucket { key: String::new(), ..bucket.clone() })?;
                 Ok(RunTarget::Remote(RemoteTarget::Object(store, bucket.key.clone(), bucket.to_string())))
             }
