@@ -11,7 +11,6 @@ use uuid::Uuid;
 
 use super::error::{CatalogError, Result};
 use super::model::{Role, Stack, TemplateVersion};
-use super::store::Visibility;
 
 /// The caller of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,11 +53,11 @@ impl Actor {
         self == Actor::Admin || (owner.is_some() && self.generator() == owner)
     }
 
-    /// The templates that its lists contain.
-    pub(super) fn visibility(self) -> Result<Visibility> {
+    /// The generator whose templates its lists contain, beside those of the system. `None` stands for all templates.
+    pub(super) fn visibility(self) -> Result<Option<Uuid>> {
         match self {
-            Actor::Admin | Actor::Readonly => Ok(Visibility::All),
-            Actor::Generator(id) => Ok(Visibility::Generator(id)),
+            Actor::Admin | Actor::Readonly => Ok(None),
+            Actor::Generator(id) => Ok(Some(id)),
             Actor::Agent => {
                 Err(CatalogError::forbidden("templates_not_accessible", "not authorized to access templates"))
             }

@@ -57,7 +57,7 @@ pub use model::{
     DeploymentObject, Generator, KeyRow, MetadataKind, MetadataOwner, MetadataRow, Provenance, Role, Stack,
     TemplateVersion, Timestamp, now,
 };
-pub use objects::{FailureOrder, Instantiated, Instantiation, ParameterSet, Stamped, Stamper, TemplateSelector};
+pub use objects::{FailureOrder, Instantiation, ParameterSet, Stamped, Stamper, TemplateSelector};
 pub use provenance::{Change, Changed, Changes, Verification};
 pub use quota::Quotas;
 pub use repeats::KeySeed;

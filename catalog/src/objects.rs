@@ -13,7 +13,7 @@ use super::render::{RenderOutcome, RenderRequest};
 use super::review::Finding;
 use super::stacks::stack_not_found;
 use super::store::{Guard, IdempotencyToken, InstantiationRows, Metadata, NewObject, Page, StoreError, Usage, new_id};
-use super::templates::{Owner, template_not_found};
+use super::templates::{Created, Owner, template_not_found};
 use super::{Actor, Catalog, CatalogError, DeploymentObject, ErrorKind, Provenance, Result, TemplateVersion, checksum};
 
 /// A reference to a template version.
@@ -45,17 +45,6 @@ pub enum FailureOrder {
     Wire,
     /// Parameters, matching, rendering.
     Seed,
-}
-
-/// A rendered object.
-#[derive(Debug, Clone)]
-pub struct Instantiated {
-    /// The object.
-    pub object: DeploymentObject,
-    /// Warnings about the rendered text.
-    pub warnings: Vec<Finding>,
-    /// `true` if an earlier request with the same idempotency token created it.
-    pub replayed: bool,
 }
 
 /// One of several sets of parameters.
@@ -117,10 +106,10 @@ impl Catalog {
         instantiation: &Instantiation,
         order: FailureOrder,
         token: Option<&IdempotencyToken>,
-    ) -> Result<Instantiated> {
+    ) -> Result<Created<DeploymentObject>> {
         if let Some(object) = self.replayed(token).await? {
-            let object = self.object(actor, object).await?;
-            return Ok(Instantiated { object, warnings: Vec::new(), replayed: true });
+            let row = self.object(actor, object).await?;
+            return Ok(Created { row, warnings: Vec::new(), replayed: true });
         }
         let (owner, request) = self.render_request(actor, stack, instantiation).await?;
         let rendered = self.renderer().render_then(request, move |request, mut outcome| {
@@ -130,8 +119,8 @@ impl Catalog {
             Ok((object, warnings))
         });
         let (object, warnings) = rendered.await?;
-        let (object, replayed) = self.add_object(actor, owner, &object, token).await?;
-        Ok(Instantiated { object, warnings, replayed })
+        let (row, replayed) = self.add_object(actor, owner, &object, token).await?;
+        Ok(Created { row, warnings, replayed })
     }
 
     /// Reads and authorises the template, stack and metadata of an instantiation.

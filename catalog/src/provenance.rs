@@ -144,7 +144,8 @@ impl Catalog {
         let stacks_of = actor.generator();
         let required = self.store().instantiation_rows(Uuid::nil(), version).await?.template_metadata;
         let (owner, name) = (template.generator_id, &template.name);
-        let mut preview = Preview::default();
+        let (mut checked, mut unchanged, mut bytes) = (0, 0, 0);
+        let mut changes: IndexMap<String, Change> = IndexMap::new();
         let (mut after, mut left) = (page.after, page.limit.unwrap_or(u32::MAX));
         let next = loop {
             let rows = left.min(PREVIEW_ROWS);
@@ -153,16 +154,22 @@ impl Catalog {
             (after, left) = (instances.last().map(|last| last.object.id), left - rows);
             let full = instances.len() == rows as usize;
             for instance in instances {
-                let change = self.change(&template, &required, &instance).await?;
-                preview.add(&instance, change);
+                checked += 1;
+                bytes += instance.object.yaml_content.len();
+                match self.change(&template, &required, &instance).await? {
+                    None => unchanged += 1,
+                    Some((key, change)) => {
+                        bytes += change.diff.len();
+                        changes.entry(key).or_insert(change).instances.push(changed(&instance));
+                    }
+                }
             }
-            if !full || left == 0 || preview.bytes >= PREVIEW_BYTES {
+            if !full || left == 0 || bytes >= PREVIEW_BYTES {
                 break after.filter(|_| full);
             }
         };
-        let Preview { instances, unchanged, changes, .. } = preview;
         let changes = changes.into_values().collect();
-        Ok(Changes { template_id: version, instances, unchanged, changes, next })
+        Ok(Changes { template_id: version, instances: checked, unchanged, changes, next })
     }
 
     /// The change to one instance and its group key, or `None` if it stays the same.
@@ -209,30 +216,11 @@ fn change(old: &str, before: i32, rendered: Rendered, after: i32) -> Option<(Str
     Some((key, Change { instances: Vec::new(), diff, errors }))
 }
 
-/// The instances previewed so far.
-#[derive(Default)]
-struct Preview {
-    instances: usize,
-    unchanged: usize,
-    changes: IndexMap<String, Change>,
-    /// Bytes of the texts.
-    bytes: usize,
-}
-
-impl Preview {
-    fn add(&mut self, instance: &Instance, change: Option<(String, Change)>) {
-        self.instances += 1;
-        self.bytes += instance.object.yaml_content.len();
-        let Some((key, change)) = change else {
-            self.unchanged += 1;
-            return;
-        };
-        self.bytes += change.diff.len();
-        self.changes.entry(key).or_insert(change).instances.push(Changed {
-            deployment_object_id: instance.object.id,
-            stack_id: instance.object.stack_id,
-            template_version: instance.provenance.template_version,
-        });
+fn changed(instance: &Instance) -> Changed {
+    Changed {
+        deployment_object_id: instance.object.id,
+        stack_id: instance.object.stack_id,
+        template_version: instance.provenance.template_version,
     }
 }
 

@@ -93,12 +93,12 @@ pub enum Owner {
     Generator(Uuid),
 }
 
-/// A created version.
+/// A row that a request created.
 #[derive(Debug, Clone)]
-pub struct Created {
-    /// The version.
-    pub template: TemplateVersion,
-    /// Disagreements between the template and its schema.
+pub struct Created<T> {
+    /// The template version or the object.
+    pub row: T,
+    /// Disagreements between the template and its schema, or warnings about the rendered text.
     pub warnings: Vec<Finding>,
     /// `true` if an earlier request with the same idempotency token created it.
     pub replayed: bool,
@@ -127,7 +127,7 @@ impl Catalog {
         new: &TemplateInput,
         strict: bool,
         token: Option<&IdempotencyToken>,
-    ) -> Result<Created> {
+    ) -> Result<Created<TemplateVersion>> {
         let generator_id = actor.owner()?;
         validation::template_name(&new.name)?;
         let metadata = match (&new.labels, &new.annotations) {
@@ -164,7 +164,7 @@ impl Catalog {
         strict: bool,
         expected: Option<Uuid>,
         token: Option<&IdempotencyToken>,
-    ) -> Result<Created> {
+    ) -> Result<Created<TemplateVersion>> {
         let before = self.live_template(id).await?;
         actor.require_change(&before, "modify")?;
         let description = change.description.clone().or(before.description);
@@ -191,15 +191,15 @@ impl Catalog {
         self.add_version(version, review, guard).await
     }
 
-    async fn add_version(&self, version: NewVersion, review: Review, guard: Guard) -> Result<Created> {
+    async fn add_version(&self, version: NewVersion, review: Review, guard: Guard) -> Result<Created<TemplateVersion>> {
         let quota = (version.generator_id, Usage::of_version(&version));
         let added = self.add_within_quota(guard, quota, self.store().create_version(&version));
-        let (template, replayed) = match added.await? {
-            Ok(template) => (template, false),
+        let (row, replayed) = match added.await? {
+            Ok(row) => (row, false),
             Err(StoreError::Replayed(id)) => (self.live_template(id).await?, true),
             Err(error) => return Err(error.into()),
         };
-        Ok(Created { template, warnings: review.findings, replayed })
+        Ok(Created { row, warnings: review.findings, replayed })
     }
 
     /// Checks a template against its schema without storing it. Returns the content, too.

@@ -6,7 +6,6 @@ use uuid::Uuid;
 use super::error::StoreResult;
 use super::types::{
     Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Purged, TemplateSearch, Usage,
-    Visibility,
 };
 use crate::audit::AuditEntry;
 use crate::fair::Load;
@@ -109,19 +108,19 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Lists the live versions of an owner's template, newest first. The page continues after the last version seen.
     async fn versions(&self, owner: Option<Uuid>, name: &str, page: &Page) -> StoreResult<Vec<TemplateVersion>>;
 
-    /// Lists live versions, optionally those of one name.
+    /// Lists live versions, optionally those of one name. Only those of `visible` and the system, if it is a generator.
     async fn templates(
         &self,
-        visibility: Visibility,
+        visible: Option<Uuid>,
         name: Option<&str>,
         page: &Page,
     ) -> StoreResult<Vec<TemplateVersion>>;
 
-    /// Searches live versions by name. The result is ordered by name, without regard to the case of ASCII letters, and
+    /// Searches live versions by name, of the owners that [`Store::templates`] has. The result is ordered by name, without regard to the case of ASCII letters, and
     /// by ID. The page continues after the last version seen.
     async fn search_templates(
         &self,
-        visibility: Visibility,
+        visible: Option<Uuid>,
         search: &TemplateSearch,
         page: &Page,
     ) -> StoreResult<Vec<TemplateVersion>>;

@@ -18,7 +18,7 @@ pub use interface::Store;
 pub use sqlite::{back_up, restore};
 pub use types::{
     Counts, Guard, IdempotencyToken, InitialMetadata, Instance, InstantiationRows, Metadata, NewObject, NewVersion,
-    Page, Purged, Requirement, TemplateSearch, Usage, Visibility, new_id,
+    Page, Purged, Requirement, TemplateSearch, Usage, new_id,
 };
 
 /// The statements of lists, lookups and counts of SQLite and of PostgreSQL, each with its name and the types of its

@@ -29,15 +29,6 @@ pub struct Page {
     pub limit: Option<u32>,
 }
 
-/// The templates that an actor can read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Visibility {
-    /// All templates.
-    All,
-    /// System templates and those of a generator.
-    Generator(Uuid),
-}
-
 /// A search for templates by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TemplateSearch {

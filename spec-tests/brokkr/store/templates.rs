@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dropforge_catalog::store::{
-    Guard, InitialMetadata, Metadata, NewVersion, Page, Requirement, Store, TemplateSearch, Visibility, new_id,
+    Guard, InitialMetadata, Metadata, NewVersion, Page, Requirement, Store, TemplateSearch, new_id,
 };
 use dropforge_catalog::{MetadataKind, MetadataOwner, TemplateVersion};
 use uuid::Uuid;
@@ -133,17 +133,17 @@ pub async fn lists_show_visible_rows_page_by_page(db: Arc<Database>) {
         found.into_iter().map(|version| made.iter().position(|id| *id == version.id).unwrap()).collect::<Vec<_>>()
     };
     let page = |after: usize, limit| Page { after: Some(made[after]), limit: Some(limit) };
-    assert_eq!(list(Visibility::All, None, Page::default()).await, [0, 1, 2, 3, 4, 5]);
-    assert_eq!(list(Visibility::Generator(one), None, Page::default()).await, [0, 1, 3, 4, 5]);
-    assert_eq!(list(Visibility::Generator(other), None, Page::default()).await, [1, 2, 3, 5]);
-    assert_eq!(list(Visibility::Generator(new_id()), None, Page::default()).await, [1, 3, 5]);
-    assert_eq!(list(Visibility::All, Some("t"), Page::default()).await, [0, 2, 3, 5]);
-    assert_eq!(list(Visibility::Generator(one), Some("t"), page(0, 1)).await, [3]);
-    assert_eq!(list(Visibility::All, None, page(2, 2)).await, [3, 4]);
-    assert_eq!(list(Visibility::All, Some("%"), Page::default()).await.len(), 0);
+    assert_eq!(list(None, None, Page::default()).await, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(list(Some(one), None, Page::default()).await, [0, 1, 3, 4, 5]);
+    assert_eq!(list(Some(other), None, Page::default()).await, [1, 2, 3, 5]);
+    assert_eq!(list(Some(new_id()), None, Page::default()).await, [1, 3, 5]);
+    assert_eq!(list(None, Some("t"), Page::default()).await, [0, 2, 3, 5]);
+    assert_eq!(list(Some(one), Some("t"), page(0, 1)).await, [3]);
+    assert_eq!(list(None, None, page(2, 2)).await, [3, 4]);
+    assert_eq!(list(None, Some("%"), Page::default()).await.len(), 0);
     store.delete_template(made[3], now()).await.unwrap();
     // A page may begin after a row that was deleted meanwhile.
-    assert_eq!(list(Visibility::All, None, page(3, 9)).await, [4, 5]);
+    assert_eq!(list(None, None, page(3, 9)).await, [4, 5]);
 }
 
 pub async fn searches_find_names_page_by_page(db: Arc<Database>) {
@@ -170,18 +170,18 @@ pub async fn searches_find_names_page_by_page(db: Arc<Database>) {
         found.into_iter().map(|version| ids.iter().position(|id| *id == version.id).unwrap()).collect::<Vec<_>>()
     };
     let all = Page::default;
-    assert_eq!(find(Visibility::All, "", false, all()).await, [4, 6, 1, 5, 2, 0, 3, 8, 7]);
-    assert_eq!(find(Visibility::All, "", true, all()).await, [4, 6, 5, 2, 3, 8, 7]);
-    assert_eq!(find(Visibility::All, "wEb", true, all()).await, [2, 3, 8, 7]);
-    assert_eq!(find(Visibility::Generator(one), "web", true, all()).await, [3, 8, 7]);
-    assert_eq!(find(Visibility::Generator(one), "", true, all()).await, [4, 6, 5, 3, 8, 7]);
-    assert_eq!(find(Visibility::Generator(other), "web", false, all()).await, [2, 0, 8]);
+    assert_eq!(find(None, "", false, all()).await, [4, 6, 1, 5, 2, 0, 3, 8, 7]);
+    assert_eq!(find(None, "", true, all()).await, [4, 6, 5, 2, 3, 8, 7]);
+    assert_eq!(find(None, "wEb", true, all()).await, [2, 3, 8, 7]);
+    assert_eq!(find(Some(one), "web", true, all()).await, [3, 8, 7]);
+    assert_eq!(find(Some(one), "", true, all()).await, [4, 6, 5, 3, 8, 7]);
+    assert_eq!(find(Some(other), "web", false, all()).await, [2, 0, 8]);
     // Characters of patterns are ordinary.
-    assert_eq!(find(Visibility::All, "%", true, all()).await, [4]);
-    assert_eq!(find(Visibility::All, "_", true, all()).await, [6]);
-    assert_eq!(find(Visibility::All, "b!", true, all()).await, [6]);
-    assert_eq!(find(Visibility::All, "\\", true, all()).await.len(), 0);
-    for visibility in [Visibility::All, Visibility::Generator(one), Visibility::Generator(other)] {
+    assert_eq!(find(None, "%", true, all()).await, [4]);
+    assert_eq!(find(None, "_", true, all()).await, [6]);
+    assert_eq!(find(None, "b!", true, all()).await, [6]);
+    assert_eq!(find(None, "\\", true, all()).await.len(), 0);
+    for visibility in [None, Some(one), Some(other)] {
         let whole = find(visibility, "", true, all()).await;
         let (mut walked, mut after) = (Vec::new(), None);
         loop {
@@ -194,9 +194,9 @@ pub async fn searches_find_names_page_by_page(db: Arc<Database>) {
     }
     // Without its newest version a template shows the one before, and a page may begin after a deleted version.
     store.delete_template(ids[8], now()).await.unwrap();
-    assert_eq!(find(Visibility::All, "web", true, all()).await, [2, 0, 3, 7]);
-    assert_eq!(find(Visibility::All, "", true, Page { after: Some(ids[8]), limit: None }).await, [7]);
-    assert_eq!(find(Visibility::All, "", true, Page { after: Some(new_id()), limit: None }).await.len(), 0);
+    assert_eq!(find(None, "web", true, all()).await, [2, 0, 3, 7]);
+    assert_eq!(find(None, "", true, Page { after: Some(ids[8]), limit: None }).await, [7]);
+    assert_eq!(find(None, "", true, Page { after: Some(new_id()), limit: None }).await.len(), 0);
 }
 
 pub async fn sixteen_writers_leave_no_gap_and_no_duplicate(db: Arc<Database>) {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use dropforge_catalog::store::{Page, Visibility, new_id};
+use dropforge_catalog::store::{Page, new_id};
 use dropforge_catalog::{MetadataKind, MetadataOwner};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{AssertSqlSafe, Connection, SqlSafeStr};
@@ -148,7 +148,7 @@ async fn has(db: &Database, rounds: &[Round]) {
         let instances = store.instances(Some(round.generator), "web", None, &Page::default()).await.unwrap();
         assert_eq!(instances[0].object.id, round.object);
     }
-    let all = store.templates(Visibility::All, Some("web"), &Page::default()).await.unwrap();
+    let all = store.templates(None, Some("web"), &Page::default()).await.unwrap();
     let owned = all.iter().filter(|version| version.version == 1).count();
     assert_eq!(owned, rounds.len());
     let owner = rounds[0].generator;

@@ -164,7 +164,7 @@ async fn instantiate_template(
     let request = Instantiation { template: template_selector(&value)?, parameters: value.parameters, defaults };
     let created =
         service.catalog.instantiate(caller.actor, id, &request, order.unwrap_or_default(), token.as_ref()).await?;
-    let response = ApiResponse::created(&created.object)?.with_etag(&tag(&created.object));
+    let response = ApiResponse::created(&created.row)?.with_etag(&tag(&created.row));
     Ok(response.with_warnings(&created.warnings).with_replayed(created.replayed))
 }
 

@@ -141,12 +141,12 @@ async fn create_template(
     TemplateBody(Json { value, token, .. }): TemplateBody<TemplateInput>,
 ) -> Result<ApiResponse> {
     let created = service.catalog.create_template(caller.actor, &value, strict, token.as_ref()).await?;
-    with_headers(ApiResponse::created(&created.template)?, &created)
+    with_headers(ApiResponse::created(&created.row)?, &created)
 }
 
 /// Adds the headers of a created version.
-fn with_headers(response: ApiResponse, created: &Created) -> Result<ApiResponse> {
-    let tag = preconditions::row_etag(created.template.id);
+fn with_headers(response: ApiResponse, created: &Created<TemplateVersion>) -> Result<ApiResponse> {
+    let tag = preconditions::row_etag(created.row.id);
     Ok(response.with_etag(&tag).with_warnings(&created.warnings).with_replayed(created.replayed))
 }
 
@@ -221,7 +221,7 @@ async fn update_template(
         expected => expected.unwrap_or_default(),
     };
     let created = service.catalog.update_template(actor, id, &value, strict, expected, token).await?;
-    with_headers(ApiResponse::ok(&created.template)?, &created)
+    with_headers(ApiResponse::ok(&created.row)?, &created)
 }
 
 /// Deletes one version.

@@ -23,7 +23,7 @@ use crate::model::{
 };
 use crate::store::{
     Counts, Guard, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Purged, Store,
-    StoreResult, TemplateSearch, Usage, Visibility,
+    StoreResult, TemplateSearch, Usage,
 };
 use audit::{AuditEvent, AuditedKind, audited, audited_if, origin_of};
 
@@ -165,22 +165,22 @@ impl Store for Backend {
 
     async fn templates(
         &self,
-        visibility: Visibility,
+        visible: Option<Uuid>,
         name: Option<&str>,
         page: &Page,
     ) -> StoreResult<Vec<TemplateVersion>> {
         let (name, page) = (name.map(str::to_owned), page.clone());
-        self.read(move |c| Box::pin(templates::all(c, visibility, name, page))).await
+        self.read(move |c| Box::pin(templates::all(c, visible, name, page))).await
     }
 
     async fn search_templates(
         &self,
-        visibility: Visibility,
+        visible: Option<Uuid>,
         search: &TemplateSearch,
         page: &Page,
     ) -> StoreResult<Vec<TemplateVersion>> {
         let (search, page) = (search.clone(), page.clone());
-        self.read(move |c| Box::pin(templates::search(c, visibility, search, page))).await
+        self.read(move |c| Box::pin(templates::search(c, visible, search, page))).await
     }
 
     async fn delete_template(&self, id: Uuid, at: Timestamp) -> StoreResult<()> {

@@ -6,7 +6,7 @@ use super::super::{Connection, contains, folded, lock, owner};
 use super::rows::{after, execute_one, limit, merged, owner_id, require_generator, rows};
 use super::stacks;
 use crate::model::{TemplateVersion, Timestamp};
-use crate::store::{InitialMetadata, Metadata, NewVersion, Page, StoreError, StoreResult, TemplateSearch, Visibility};
+use crate::store::{InitialMetadata, Metadata, NewVersion, Page, StoreError, StoreResult, TemplateSearch};
 
 /// Prevents other transactions from creating or deleting versions of a name.
 async fn lock_name(c: &mut Connection, owner: Option<Uuid>, name: &str) -> StoreResult<()> {
@@ -83,12 +83,12 @@ pub async fn versions(
 
 pub async fn all(
     c: &mut Connection,
-    visibility: Visibility,
+    visible: Option<Uuid>,
     name: Option<String>,
     page: Page,
 ) -> StoreResult<Vec<TemplateVersion>> {
     let mut found = Vec::new();
-    for owner in owners(visibility) {
+    for owner in owners(visible) {
         let select = rows(match (owner, &name) {
             (None, None) => ALL,
             (None, Some(_)) => ALL_NAMED,
@@ -103,13 +103,13 @@ pub async fn all(
 
 pub async fn search(
     c: &mut Connection,
-    visibility: Visibility,
+    visible: Option<Uuid>,
     search: TemplateSearch,
     page: Page,
 ) -> StoreResult<Vec<TemplateVersion>> {
     let Some(name) = name_before(c, &page).await? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
-    for owner in owners(visibility) {
+    for owner in owners(visible) {
         let select = rows(if owner.is_some() { FOUND_OF_OWNER } else { FOUND });
         let select = select.bind(after(&page)).bind(limit(&page)).bind(owner);
         let select = select.bind(name.clone()).bind(search.text.to_ascii_lowercase()).bind(!search.newest);
@@ -200,10 +200,8 @@ pub const FOUND: &str = found!();
 
 pub const FOUND_OF_OWNER: &str = found!(owner!("t."), " = $3 AND ");
 
-/// The owners whose lists together are the visible templates. `None` stands for all owners.
-pub fn owners(visibility: Visibility) -> Vec<Option<Uuid>> {
-    match visibility {
-        Visibility::All => vec![None],
-        Visibility::Generator(id) => vec![Some(id), Some(owner_id(None))],
-    }
+/// The owners whose lists together are the visible templates: those of a generator and the system, or all. `None` stands for
+/// all owners.
+pub fn owners(visible: Option<Uuid>) -> Vec<Option<Uuid>> {
+    visible.map_or_else(|| vec![None], |id| vec![Some(id), Some(owner_id(None))])
 }
