@@ -185,13 +185,8 @@ pub fn run_with(args: impl IntoIterator<Item = OsString>) -> u8 {
     exit.code()
 }
 
-/// A command line with the options of the project.
-struct Parsed {
-    cli: Cli,
-    project: Option<Project>,
-    /// The arguments, with those of the project.
-    args: Vec<OsString>,
-}
+/// A command line, the project whose options it has, and its arguments with those of the project.
+type Parsed = (Cli, Option<Project>, Vec<OsString>);
 
 /// The reason why arguments cannot be parsed.
 enum Refused {
@@ -220,7 +215,7 @@ fn parse(mut args: Vec<OsString>, has_moved: bool, files: &mut InputFiles) -> Re
     let project = project.map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
     let matches = command.clone().try_get_matches_from(&args);
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => Ok(Parsed { cli, project, args }),
+        Ok(cli) => Ok((cli, project, args)),
         Err(mut error) => {
             let dir = project::chdir(&command, &args).filter(|_| !has_moved && error.use_stderr());
             if let Some(Err(error)) = dir.map(|dir| change_directory(&dir)) {
@@ -240,7 +235,7 @@ fn parse(mut args: Vec<OsString>, has_moved: bool, files: &mut InputFiles) -> Re
 /// Errors of the project file; `usage`.
 #[cfg(feature = "lsp")]
 pub(crate) fn check_args(args: Vec<OsString>) -> Result<(check::CheckArgs, Console), Failed> {
-    match parse(args, true, &mut InputFiles::new(u64::MAX))?.cli {
+    match parse(args, true, &mut InputFiles::new(u64::MAX))?.0 {
         Cli { global, command: Command::Check(args) } => Ok((args, Console::new(&global, &[]))),
         _ => Err(Diagnostic::new(Code::Usage, "the command is no longer `check`").into()),
     }
@@ -256,14 +251,14 @@ fn options_of_commands() -> clap::Command {
     help::with_width(project::augment(Cli::command()))
 }
 
-fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString], files: &mut InputFiles) -> Exit {
+fn run((mut cli, project, expanded): Parsed, args: &[OsString], files: &mut InputFiles) -> Exit {
     let console = Console::new(&cli.global, cli.command.limits());
     if let Some(project) = &project {
         console.detail(&format!("project: {}", project.name()));
     }
     files.set_max_bytes(cli.global.max_input);
     let again = || {
-        let Parsed { mut cli, project, args } = parse(args.to_vec(), true, &mut InputFiles::new(u64::MAX))?;
+        let (mut cli, project, args) = parse(args.to_vec(), true, &mut InputFiles::new(u64::MAX))?;
         project.iter().for_each(|project| cli.command.note_project(project));
         let run = run_options::of(&options_of_commands(), &args, project.as_ref());
         match cli.command {
@@ -272,7 +267,7 @@ fn run(Parsed { mut cli, project, args: expanded }: Parsed, args: &[OsString], f
         }
     };
     let subject = |args: Vec<OsString>, files: &mut InputFiles| {
-        let mut command = parse(args, true, files)?.cli.command;
+        let mut command = parse(args, true, files)?.0.command;
         command.fetch(files)?;
         match command {
             Command::Stamp(args) => Ok(why::Subject::Stamp(Box::new(args))),

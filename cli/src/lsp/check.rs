@@ -13,7 +13,7 @@ use lsp_types::{
     Diagnostic as Finding, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range, TextEdit,
     Uri,
 };
-use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::content::{DocumentText, uri_of};
 use super::guarded;
@@ -215,12 +215,6 @@ pub(super) struct CheckedHome {
     pub(super) found: Result<(FindingsByFile, Option<Ready>), String>,
 }
 
-impl std::fmt::Debug for CheckedHome {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CheckedHome").field("home", &self.home).field("jobs", &self.jobs).finish_non_exhaustive()
-    }
-}
-
 impl CheckedHome {
     /// Checks a home, and reads its values.
     pub(super) fn new(home: Home, snapshot: Snapshot, jobs: u64, shared: &Shared) -> Self {
@@ -269,13 +263,6 @@ fn check_project(home: &Home, snapshot: &Snapshot, shared: &Shared) -> (Findings
 /// Maximum number of places beside the first one.
 const RELATED: usize = 16;
 
-/// The edit that mends an error. The client keeps it with the diagnostic.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct FixData {
-    pub(super) uri: Uri,
-    pub(super) edit: TextEdit,
-}
-
 /// Makes diagnostics of the protocol.
 struct FindingsBuilder<'f> {
     home: &'f Home,
@@ -316,7 +303,7 @@ impl<'f> FindingsBuilder<'f> {
             source: Some("dropforge".to_owned()),
             message: lines.join("\n"),
             related_information: Some(self.related(diagnostic, first)).filter(|related| !related.is_empty()),
-            data: self.fix(diagnostic).and_then(|fix| serde_json::to_value(fix).ok()),
+            data: self.fix(diagnostic),
             ..Finding::default()
         };
         self.found.entry(path).or_default().push(finding);
@@ -353,10 +340,11 @@ impl<'f> FindingsBuilder<'f> {
         others.filter_map(related).collect()
     }
 
-    fn fix(&mut self, diagnostic: &Diagnostic) -> Option<FixData> {
+    /// Returns the edit that mends an error. The client keeps it with the diagnostic.
+    fn fix(&mut self, diagnostic: &Diagnostic) -> Option<Value> {
         let fix = diagnostic.fix()?;
         let range = self.content(&fix.source).range(fix.span);
         let uri = self.uri(&self.file(&fix.source)?)?;
-        Some(FixData { uri, edit: TextEdit::new(range, fix.text) })
+        Some(json!({ "uri": uri, "edit": TextEdit::new(range, fix.text) }))
     }
 }

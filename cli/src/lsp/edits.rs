@@ -8,7 +8,6 @@ use lsp_types::{
     PrepareRenameResponse, RenameParams, TextDocumentPositionParams, TextEdit, Uri, WorkspaceEdit,
 };
 
-use super::check::FixData;
 use super::content::path_of;
 use super::home::Language;
 use super::navigation::{found, occurrences, place_of};
@@ -104,7 +103,9 @@ pub(super) fn actions(params: &CodeActionParams) -> Vec<CodeActionOrCommand> {
 }
 
 fn action(diagnostic: &Diagnostic) -> Option<CodeActionOrCommand> {
-    let FixData { uri, edit } = serde_json::from_value(diagnostic.data.clone()?).ok()?;
+    let field = |name| diagnostic.data.as_ref()?.get(name).cloned();
+    let uri: Uri = serde_json::from_value(field("uri")?).ok()?;
+    let edit: TextEdit = serde_json::from_value(field("edit")?).ok()?;
     #[allow(clippy::mutable_key_type)] // the key of the protocol's own type
     let changes = HashMap::from([(uri, vec![edit.clone()])]);
     Some(CodeActionOrCommand::CodeAction(CodeAction {

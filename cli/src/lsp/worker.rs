@@ -37,7 +37,6 @@ const AT_ONCE: Duration = Duration::from_millis(60);
 const SYNTAX: &str = "E01";
 
 /// A message to the thread.
-#[derive(Debug)]
 pub(super) enum CheckJob {
     /// A document was opened or changed.
     Changed(PathBuf, Snapshot),

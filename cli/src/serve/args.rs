@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::limits::LimitArgs;
-use super::log::LogArgs;
-use super::size::SizeArgs;
-use clap::Args;
+use super::log::Level;
+use crate::input::size;
+use crate::options::named;
+use clap::{ArgAction, Args};
 use dropforge::diagnostics::{Code, Diagnostic};
-use dropforge_catalog::render;
 use dropforge_catalog::server::{Settings, Tls};
+use dropforge_catalog::{Quotas, render};
 
 /// Serve a catalog over HTTP
 ///
@@ -45,10 +46,27 @@ pub(crate) struct ServeArgs {
     config: Option<PathBuf>,
     #[command(flatten)]
     limits: LimitArgs,
-    #[command(flatten)]
-    pub(super) size: SizeArgs,
-    #[command(flatten)]
-    pub(super) logs: LogArgs,
+    /// Serve /healthz, /readyz and /metrics on this address, too, without a key
+    #[arg(long, help_heading = "Probes and quotas", value_name = "ADDRESS", env = "DROPFORGE_PROBE_LISTEN")]
+    probe_listen: Option<SocketAddr>,
+    /// Limit the template versions of each generator, or `off`
+    #[arg(long, help_heading = "Probes and quotas", value_name = "N|off", default_value = "10000", env = "DROPFORGE_QUOTA_TEMPLATES", value_parser = count)]
+    quota_templates: Quota,
+    /// Limit the deployment objects of each generator, or `off`
+    #[arg(long, help_heading = "Probes and quotas", value_name = "N|off", default_value = "1000000", env = "DROPFORGE_QUOTA_OBJECTS", value_parser = count)]
+    quota_objects: Quota,
+    /// Limit the bytes of templates, schemas and objects of each generator, or `off`
+    #[arg(long, help_heading = "Probes and quotas", value_name = "SIZE|off", default_value = "10GiB", env = "DROPFORGE_QUOTA_BYTES", value_parser = bytes)]
+    quota_bytes: Quota,
+    /// Select the format of logs
+    #[arg(long, help_heading = "Logs", default_value = "text", action = ArgAction::Set, value_name = "FORMAT", env = "DROPFORGE_LOG_FORMAT", value_parser = named(&[
+        ("text", "A line of text", false),
+        ("json", "One JSON object per line", true),
+    ]))]
+    pub(super) log_format: bool,
+    /// Log events of this level and above; `info` logs every request [default: warn, with `-v` info, with `-vv` debug]
+    #[arg(long, help_heading = "Logs", value_enum, value_name = "LEVEL", env = "DROPFORGE_LOG_LEVEL")]
+    pub(super) log_level: Option<Level>,
     #[command(flatten)]
     pub(super) transport: TransportArgs,
 }
@@ -63,7 +81,26 @@ fn rate(text: &str) -> Result<Rate, String> {
     }
 }
 
+/// A quota, or none.
+type Quota = Option<u64>;
+
+fn count(text: &str) -> Result<Quota, String> {
+    match text {
+        "off" => Ok(None),
+        number => number.parse().map(Some).map_err(|_| "expected a number, or `off`".to_owned()),
+    }
+}
+
+fn bytes(text: &str) -> Result<Quota, String> {
+    if text == "off" { Ok(None) } else { size(text).map(Some) }
+}
+
 impl ServeArgs {
+    /// The quotas of each generator.
+    pub(super) fn quotas(&self) -> Quotas {
+        Quotas { templates: self.quota_templates, objects: self.quota_objects, bytes: self.quota_bytes }
+    }
+
     /// The options of the renderer.
     pub(super) fn render_options(&self) -> render::Options {
         let usual = render::Options::default();
@@ -73,11 +110,12 @@ impl ServeArgs {
 
     /// The settings of the server, without a log.
     pub(super) fn settings(&self) -> Settings {
-        self.size.apply(self.limits.apply(Settings {
+        self.limits.apply(Settings {
             listen: self.listen,
+            probe_listen: self.probe_listen,
             rate: self.rate_limit,
             ..Settings::default()
-        }))
+        })
     }
 }
 

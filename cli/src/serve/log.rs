@@ -11,33 +11,18 @@ use std::thread;
 use std::time::Duration;
 
 use chrono::{SecondsFormat, Utc};
-use clap::{ArgAction, Args, ValueEnum};
+use clap::ValueEnum;
 use serde_json::{Map, Value as Json};
 
 use dropforge_catalog::server::{Exchange, Log};
 
+use super::ServeArgs;
 use crate::console::Console;
-use crate::options::named;
 
 /// Lines that wait for the writer. Further ones are dropped.
 const QUEUE: usize = 8192;
 /// Maximum time that the end of the service waits for the writer.
 const FLUSH: Duration = Duration::from_secs(2);
-
-/// Options of logs.
-#[derive(Debug, Clone, Copy, Args)]
-#[command(next_help_heading = "Logs")]
-pub(crate) struct LogArgs {
-    /// Select the format of logs
-    #[arg(long, default_value = "text", action = ArgAction::Set, value_name = "FORMAT", env = "DROPFORGE_LOG_FORMAT", value_parser = named(&[
-        ("text", "A line of text", false),
-        ("json", "One JSON object per line", true),
-    ]))]
-    log_format: bool,
-    /// Log events of this level and above; `info` logs every request [default: warn, with `-v` info, with `-vv` debug]
-    #[arg(long, value_enum, value_name = "LEVEL", env = "DROPFORGE_LOG_LEVEL")]
-    log_level: Option<Level>,
-}
 
 /// The level of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -90,7 +75,7 @@ pub(crate) struct Logger {
 
 impl Logger {
     /// Starts the thread that writes.
-    pub(crate) fn start(args: LogArgs, console: &Console) -> Self {
+    pub(crate) fn start(args: &ServeArgs, console: &Console) -> Self {
         let usual = if console.verbose { Level::Info } else { Level::Warn };
         let (lines, waiting) = sync_channel(QUEUE);
         thread::spawn(move || write(&waiting));

@@ -5,7 +5,6 @@ pub(crate) mod config;
 mod first_key;
 mod limits;
 mod log;
-mod size;
 
 pub(crate) use args::ServeArgs;
 
@@ -31,11 +30,11 @@ pub(crate) fn run(args: &ServeArgs, files: &mut InputFiles, console: &Console) -
 
 async fn serve(args: &ServeArgs, given_key: Option<&str>, console: &Console) -> Result<Exit, Failed> {
     let catalog = Catalog::open(&args.db, &args.render_options()).await.map_err(|error| unusable(&args.db, &error))?;
-    let catalog = catalog.with_quotas(args.size.quotas());
+    let catalog = catalog.with_quotas(args.quotas());
     first_key(args, given_key, &catalog, console).await?;
     let unbound =
         |error: std::io::Error| Diagnostic::new(Code::Usage, format!("cannot listen on {}: {error}", args.listen));
-    let logger = Logger::start(args.logs, console);
+    let logger = Logger::start(args, console);
     let settings = args.transport.apply(Settings { log: Some(logger.requests()), ..args.settings() })?;
     let server = Server::bind(settings, catalog.clone()).await.map_err(unbound)?;
     let shutdown = shutdown().map_err(unbound)?;

@@ -20,7 +20,7 @@ use dropforge::value::{Type, Value};
 use dropforge::vm::Space;
 
 use super::diagnostics::diagnostics_json;
-use super::json::without_nulls;
+use super::document::without_nulls;
 use super::ranges::references_json;
 use super::ranges::{argument_name, is_argument};
 use crate::console::{Console, line};

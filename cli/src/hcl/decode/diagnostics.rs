@@ -2,12 +2,12 @@
 
 use dropforge::diagnostics::{Diagnostic, Label, parts};
 
-use super::json::{Doc, object, text};
-use super::ranges::Ranges;
+use super::document::{Doc, object, text};
+use super::ranges::{Ranges, range};
 
 /// Formats diagnostics as one document.
 pub(crate) fn diagnostics_json(diagnostics: &[Box<Diagnostic>]) -> String {
-    let mut ranges = Ranges::default();
+    let mut ranges = Ranges::new();
     let mut one = |diagnostic: &Diagnostic| {
         let mut fields = vec![("severity", text(diagnostic.severity.name())), ("summary", text(&diagnostic.message))];
         let detail = diagnostic.written(parts::HCLDEC, " ");
@@ -15,7 +15,7 @@ pub(crate) fn diagnostics_json(diagnostics: &[Box<Diagnostic>]) -> String {
             fields.push(("detail", text(&detail)));
         }
         if let Some(Label { source, span, .. }) = diagnostic.primary() {
-            fields.push(("subject", ranges.range(source, *span)));
+            fields.push(("subject", range(&mut ranges, source, *span)));
         }
         object(fields)
     };

@@ -4,7 +4,7 @@
 
 mod command;
 mod diagnostics;
-mod json;
+mod document;
 mod ranges;
 
 pub(crate) use command::{DecodeArgs, run};

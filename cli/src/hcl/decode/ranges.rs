@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::json::{Doc, number, object, text};
+use super::document::{Doc, number, object, text};
 use dropforge::dialect::hcl::body::{Context, Reference, ReferenceStep};
 use dropforge::dialect::hcl::syntax::lexer::lex_config;
 use dropforge::dialect::hcl::syntax::position::{Position, PositionIndex};
@@ -21,27 +21,22 @@ pub(crate) fn is_argument(name: &str) -> bool {
     name.starts_with("<vars argument ")
 }
 
-/// Converts spans to ranges. Keeps the positions of each source.
-#[derive(Default)]
-pub(crate) struct Ranges {
-    known: Vec<(Arc<Source>, PositionIndex)>,
-}
+/// The positions in sources that were needed before.
+pub(crate) type Ranges = Vec<(Arc<Source>, PositionIndex)>;
 
-impl Ranges {
-    /// Returns a range as `{"filename", "start", "end"}`.
-    pub(crate) fn range(&mut self, source: &Arc<Source>, span: Span) -> Doc {
-        let at = self.known.iter().position(|(known, _)| Arc::ptr_eq(known, source)).unwrap_or_else(|| {
-            self.known.push((source.clone(), places(source)));
-            self.known.len() - 1
-        });
-        let ends = self.known.get(at).map(|(_, places)| places.of(span));
-        let end = |place: Option<Position>| {
-            let place = place.unwrap_or(Position { line: 1, column: 1, byte: 0 });
-            object([("line", number(place.line)), ("column", number(place.column)), ("byte", number(place.byte))])
-        };
-        let (start, stop) = (ends.as_ref().map(|ends| ends.start), ends.as_ref().map(|ends| ends.end));
-        object([("filename", text(source.name())), ("start", end(start)), ("end", end(stop))])
-    }
+/// Returns a range as `{"filename", "start", "end"}`.
+pub(crate) fn range(known: &mut Ranges, source: &Arc<Source>, span: Span) -> Doc {
+    let at = known.iter().position(|(known, _)| Arc::ptr_eq(known, source)).unwrap_or_else(|| {
+        known.push((source.clone(), places(source)));
+        known.len() - 1
+    });
+    let ends = known.get(at).map(|(_, places)| places.of(span));
+    let end = |place: Option<Position>| {
+        let place = place.unwrap_or(Position { line: 1, column: 1, byte: 0 });
+        object([("line", number(place.line)), ("column", number(place.column)), ("byte", number(place.byte))])
+    };
+    let (start, stop) = (ends.as_ref().map(|ends| ends.start), ends.as_ref().map(|ends| ends.end));
+    object([("filename", text(source.name())), ("start", end(start)), ("end", end(stop))])
 }
 
 fn places(source: &Source) -> PositionIndex {
@@ -54,7 +49,7 @@ fn places(source: &Source) -> PositionIndex {
 
 /// Formats references to variables as one document.
 pub(crate) fn references_json<'r>(found: &[Reference<'r>], context: &Context<'r>) -> String {
-    let mut ranges = Ranges::default();
+    let mut ranges = Ranges::new();
     Doc::List(found.iter().map(|one| reference(one, context, &mut ranges)).collect()).pretty()
 }
 
@@ -69,14 +64,14 @@ fn reference<'r>(reference: &Reference<'r>, context: &Context<'r>, ranges: &mut 
             }
             ReferenceStep::Splat => vec![("kind", text("splat"))],
         };
-        fields.push(("range", ranges.range(place.source, place.span)));
+        fields.push(("range", range(ranges, place.source, place.span)));
         object(fields)
     });
     let steps = Doc::List(steps.collect());
     let mut fields = vec![("root_name", text(reference.root()))];
     fields.extend(reference.value(context).and_then(|value| to_doc(value, context)).map(|value| ("value", value)));
     let place = reference.location();
-    fields.extend([("steps", steps), ("range", ranges.range(place.source, place.span))]);
+    fields.extend([("steps", steps), ("range", range(ranges, place.source, place.span))]);
     object(fields)
 }
 
