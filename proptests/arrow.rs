@@ -14,7 +14,7 @@ use parquet::arrow::ArrowWriter;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::stamp::{Stamped, forge, stamped};
+use crate::stamp::{Stamped, compiled, stamped};
 
 /// The type of a column.
 #[derive(Debug, Clone)]
@@ -212,8 +212,8 @@ fn outcome(bytes: &[u8], format: Option<Format>) -> (Stamped, Vec<String>) {
     };
     fleet.each(each).unwrap();
     let templates = [("a.tera".to_owned(), "{{ name }}: {{ __tera_context }}".to_owned())];
-    let forge = forge(&templates, &["a.tera"]).unwrap();
-    let (stamped, _) = stamped(&forge, &Layers::default(), &fleet, "{cluster}", Specialise::Never);
+    let compiled = compiled(&templates, &["a.tera"]).unwrap();
+    let (stamped, _) = stamped(&compiled, &Layers::default(), &fleet, "{cluster}", Specialise::Never);
     (stamped, inputs)
 }
 

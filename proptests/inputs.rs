@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use dropforge::bulk::{Cluster, Forge, Layers, Merge, Overlay, Stamp};
+use dropforge::bulk::{Cluster, Layers, Merge, Overlay, Stamp, Templates};
 use dropforge::engine::{Engine, Skipped, TemplateFile, TemplateSet};
 use dropforge::value::{Arena, Data, DataMap, InputBuilder, InputSpace, ReadPaths, ReadPosition, Shapes};
 use proptest::prelude::*;
@@ -19,9 +19,9 @@ const TEMPLATES: [(&str, &str); 3] = [
 ];
 
 /// The templates, compiled.
-fn forge() -> &'static Forge {
-    static FORGE: OnceLock<Forge> = OnceLock::new();
-    FORGE.get_or_init(|| {
+fn compiled() -> &'static Templates {
+    static COMPILED: OnceLock<Templates> = OnceLock::new();
+    COMPILED.get_or_init(|| {
         let temp = tempfile::tempdir().expect("a folder");
         for (name, text) in TEMPLATES {
             std::fs::write(temp.path().join(name), text).expect("a file");
@@ -29,7 +29,7 @@ fn forge() -> &'static Forge {
         let file = |name: &str| TemplateFile { name: name.to_owned(), explicit: false, executable: false };
         let files = TEMPLATES.iter().map(|(name, _)| file(name)).collect();
         let set = TemplateSet { root: temp.path().to_owned(), files, skipped: Skipped::default() };
-        Forge::compile(&set, None, Engine::builder()).unwrap_or_else(|errors| panic!("{errors}"))
+        Templates::compile(&set, None, Engine::builder()).unwrap_or_else(|errors| panic!("{errors}"))
     })
 }
 
@@ -37,7 +37,7 @@ fn forge() -> &'static Forge {
 fn stamped(layers: &Layers, clusters: &[Overlay<'_>]) -> Vec<String> {
     let mut all = Vec::new();
     let names = TEMPLATES.map(|(name, _)| name);
-    forge().stamper(names, layers).expect("templates").work(&mut |renderer| {
+    compiled().stamper(names, layers).expect("templates").work(&mut |renderer| {
         let cluster = Cluster::new("c", DataMap::default());
         for own in clusters {
             let (mut text, mut results) = (String::new(), Vec::new());

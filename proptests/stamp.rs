@@ -29,11 +29,11 @@ fn engine(templates: &[(String, String)]) -> EngineBuilder {
 }
 
 /// Compiles templates, of which those called `main` make outputs. `None` if they have errors.
-pub fn forge(templates: &[(String, String)], main: &[&str]) -> Option<Forge> {
+pub fn compiled(templates: &[(String, String)], main: &[&str]) -> Option<Templates> {
     let file = |name: &&str| TemplateFile { name: (*name).to_owned(), explicit: true, executable: false };
     let files = main.iter().map(file).collect();
     let set = TemplateSet { root: FOLDER.path().to_owned(), files, skipped: Skipped::default() };
-    Forge::compile(&set, None, engine(templates)).ok()
+    Templates::compile(&set, None, engine(templates)).ok()
 }
 
 fn map(json: &Json) -> DataMap {
@@ -67,19 +67,19 @@ pub type Stamped = (String, Vec<String>, bool);
 
 /// Stamps a fleet. Returns also the number of clusters rendered with specialised templates.
 pub fn stamped(
-    forge: &Forge,
+    compiled: &Templates,
     layers: &Layers,
     fleet: &Fleet,
     layout: &str,
     specialise: Specialise,
 ) -> (Stamped, usize) {
-    let names = forge.templates().map(|template| template.name().to_owned());
+    let names = compiled.iter().map(|template| template.name().to_owned());
     let outputs = names.map(|name| Output::new(name, &language_extensions())).collect();
     let is_of_documents = layout.ends_with("{kind}");
     let layout = Layout::parse(layout).expect("a layout");
     let layout = if is_of_documents { layout.of_documents().expect("fields") } else { layout };
     let plan = Plan::new(fleet, layers, &Selector::default(), outputs, layout).expect("a plan");
-    let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), layers);
+    let stamper = compiled.stamper(plan.outputs().iter().map(|output| output.template.as_str()), layers);
     let stamper = stamper.expect("templates").for_plan(&plan);
     let options = Options { threads: 1, check_outputs: true, specialise, ..Options::default() };
     let job = Job { fleet, layers, plan: &plan, options: &options, watch: Watch::none() };
@@ -93,7 +93,7 @@ pub fn stamped(
 
 /// Compares a fleet stamped with specialised templates, as text and as data, with one stamped without. Returns the
 /// number of renders with specialised templates.
-fn agree(forge: &Forge, layers: &Layers, clusters: &[Json], layout: &str) -> Result<usize, TestCaseError> {
+fn agree(compiled: &Templates, layers: &Layers, clusters: &[Json], layout: &str) -> Result<usize, TestCaseError> {
     let named = |(nth, json): (usize, &Json)| {
         let mut json = json.clone();
         json["name"] = json!(format!("c{nth}"));
@@ -107,8 +107,8 @@ fn agree(forge: &Forge, layers: &Layers, clusters: &[Json], layout: &str) -> Res
     let as_data = Fleet::new(as_data).expect("a fleet");
     let mut admitted = 0;
     for fleet in [&as_text, &as_data] {
-        let (original, _) = stamped(forge, layers, fleet, layout, Specialise::Never);
-        let (other, count) = stamped(forge, layers, fleet, layout, Specialise::Always);
+        let (original, _) = stamped(compiled, layers, fleet, layout, Specialise::Never);
+        let (other, count) = stamped(compiled, layers, fleet, layout, Specialise::Always);
         if !original.2 {
             prop_assert_eq!(&original, &other, "{} of {:?}", layout, layers.shared());
         }
@@ -186,9 +186,9 @@ impl Statements {
             [("main.yaml.tera".to_owned(), format!("kind: a\ntext: '{text}'\n")), ("plain.txt.tera".to_owned(), text)];
         let main: &[&str] =
             if self.layout.ends_with("{kind}") { &["main.yaml.tera"] } else { &["main.yaml.tera", "plain.txt.tera"] };
-        let forge = forge(&templates, main).expect("it compiles");
+        let compiled = compiled(&templates, main).expect("it compiles");
         let layers = change(Layers::new([map(&self.shared)], sets(&self.sets), self.merge));
-        agree(&forge, &layers, &self.clusters, self.layout)
+        agree(&compiled, &layers, &self.clusters, self.layout)
     }
 }
 
@@ -264,11 +264,11 @@ proptest! {
         merge in merge(),
     ) {
         let text = yaml::to_string(&tree);
-        let Some(forge) = forge(&[("main.cel.yaml".to_owned(), text)], &["main.cel.yaml"]) else { return Ok(()) };
+        let Some(compiled) = compiled(&[("main.cel.yaml".to_owned(), text)], &["main.cel.yaml"]) else { return Ok(()) };
         let shared = cel_templates::inputs();
         let layers = Layers::new([map(&shared)], Vec::new(), merge);
         let clusters: Vec<Json> = clusters.iter().map(|changes| own(&shared, changes, open)).collect();
-        agree(&forge, &layers, &clusters, "{cluster}/{template}")?;
+        agree(&compiled, &layers, &clusters, "{cluster}/{template}")?;
     }
 
     #[test]
@@ -281,10 +281,10 @@ proptest! {
         let named: Vec<_> = templates.into_iter().map(|(name, text)| {
             if name == "main" { ("main.tera".to_owned(), text) } else { (name, text) }
         }).collect();
-        let Some(forge) = forge(&named, &["main.tera"]) else { return Ok(()) };
+        let Some(compiled) = compiled(&named, &["main.tera"]) else { return Ok(()) };
         let layers = Layers::new([map(&shared)], Vec::new(), merge);
         let clusters: Vec<Json> = clusters.iter().map(|(json, changes)| own(json, changes, [u8::MAX, 0])).collect();
-        agree(&forge, &layers, &clusters, "{cluster}/{template}")?;
+        agree(&compiled, &layers, &clusters, "{cluster}/{template}")?;
     }
 }
 
@@ -320,7 +320,7 @@ fn generated_fleets_with_defaults_are_specialised() {
 #[test]
 fn defaults_are_known() {
     let text = "{{ size }}{{ image.tag }}{{ image.pull }}{{ own.a }}{{ own.b | default(value='') }}";
-    let forge = forge(&[("a.tera".to_owned(), text.to_owned())], &["a.tera"]).expect("it compiles");
+    let compiled = compiled(&[("a.tera".to_owned(), text.to_owned())], &["a.tera"]).expect("it compiles");
     let schema = json!({"properties": {
         "size": {"default": 1},
         "image": {"properties": {"tag": {"default": "v1"}, "pull": {"default": "Always"}}},
@@ -331,20 +331,20 @@ fn defaults_are_known() {
     let layers = Layers::new([map(&json!({"image": {"name": "web"}}))], Vec::new(), Merge::Deep);
     let layers = layers.with_schemas(schemas).expect("finite defaults");
     let clusters: Vec<Json> = (0..40).map(|n| json!({"image": {"tag": n}, "own": {"c": n}})).collect();
-    assert_eq!(agree(&forge, &layers, &clusters, "{cluster}/{template}").expect("the same"), 80);
-    let plan = explained(&forge, &layers, &clusters);
+    assert_eq!(agree(&compiled, &layers, &clusters, "{cluster}/{template}").expect("the same"), 80);
+    let plan = explained(&compiled, &layers, &clusters);
     assert_eq!(plan.known, ["image.name", "image.pull", "size"]);
     assert_eq!(plan.open.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(), ["image.tag", "own"]);
 }
 
 /// Returns the plan for the template `a.tera`.
-fn explained(forge: &Forge, layers: &Layers, clusters: &[Json]) -> Specialisation {
+fn explained(compiled: &Templates, layers: &Layers, clusters: &[Json]) -> Specialisation {
     let fleet = clusters.iter().enumerate().map(|(nth, json)| Cluster::new(format!("c{nth}"), map(json)));
     let fleet = Fleet::new(fleet.collect()).expect("a fleet");
     let outputs = vec![Output::new("a.tera".to_owned(), &language_extensions())];
     let layout = Layout::parse("{cluster}/{template}").expect("a layout");
     let plan = Plan::new(&fleet, layers, &Selector::default(), outputs, layout).expect("a plan");
-    let stamper = forge.stamper(["a.tera"], layers).expect("a template");
+    let stamper = compiled.stamper(["a.tera"], layers).expect("a template");
     let options = Options { specialise: Specialise::Always, ..Options::default() };
     let job = Job { fleet: &fleet, layers, plan: &plan, options: &options, watch: Watch::none() };
     stamper.specialisation(&job).clone()
@@ -354,7 +354,7 @@ fn explained(forge: &Forge, layers: &Layers, clusters: &[Json]) -> Specialisatio
 fn classes_of_clusters() {
     let text = "{{ org }}{% if cluster.env == 'prod' %}{{ cluster.name }}{% endif %}{% for k, v in labels %}{{ k }}={{ v }}\n\
         {% endfor %}{{ cluster.env | upper }}{{ cluster.env }}{{ size }}";
-    let forge = forge(&[("a.tera".to_owned(), text.to_owned())], &["a.tera"]).expect("it compiles");
+    let compiled = compiled(&[("a.tera".to_owned(), text.to_owned())], &["a.tera"]).expect("it compiles");
     let cluster = |n: usize| {
         let (env, tier) = (["dev", "prod", "test"][n % 3], ["small", "large"][n % 2]);
         let mut json = json!({
@@ -374,9 +374,9 @@ fn classes_of_clusters() {
     let clusters: Vec<Json> = (0..90).map(cluster).collect();
     for merge in [Merge::Deep, Merge::Replace] {
         let layers = Layers::new([map(&json!({"org": "acme", "cluster": {"tier": 1}}))], Vec::new(), merge);
-        let admitted = agree(&forge, &layers, &clusters, "{cluster}/{template}");
+        let admitted = agree(&compiled, &layers, &clusters, "{cluster}/{template}");
         assert_eq!(admitted.unwrap_or_else(|error| panic!("{error}")), 2 * 89);
-        let plan = explained(&forge, &layers, &clusters);
+        let plan = explained(&compiled, &layers, &clusters);
         let classes = [("cluster.env".to_owned(), 3), ("labels.tier".to_owned(), 2), ("size".to_owned(), 1)];
         assert_eq!(plan.classes, classes);
         assert_eq!(plan.maps, ["labels"]);
@@ -403,7 +403,7 @@ fn all_languages() {
     let clusters: Vec<Json> =
         (0..20).map(|n| if n == 7 { json!({"n": n, "l": null}) } else { json!({"n": n}) }).collect();
     for name in names {
-        let forge = forge(&templates, &[name]).unwrap_or_else(|| panic!("{name} compiles"));
-        agree(&forge, &layers, &clusters, "{cluster}/{template}").unwrap_or_else(|error| panic!("{name}: {error}"));
+        let compiled = compiled(&templates, &[name]).unwrap_or_else(|| panic!("{name} compiles"));
+        agree(&compiled, &layers, &clusters, "{cluster}/{template}").unwrap_or_else(|error| panic!("{name}: {error}"));
     }
 }

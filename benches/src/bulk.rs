@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dropforge::bulk::{
-    self, DEFAULT_LAYOUT, Fleet, FleetOptions, Forge, Format, Job, Layers, Layout, Options, Output, Plan,
+    self, DEFAULT_LAYOUT, Fleet, FleetOptions, Format, Job, Layers, Layout, Options, Output, Plan, Templates,
 };
 use dropforge::bulk::{Merge, Selector, Watch, dialect_of, discover, language_extensions, outputs};
 use dropforge::engine::Engine;
@@ -22,7 +22,7 @@ pub struct Bulk {
     text: usize,
     fleet: Fleet,
     layers: Layers,
-    forge: Forge,
+    templates: Templates,
     plan: Plan,
 }
 
@@ -37,11 +37,11 @@ impl Bulk {
         let fleet = Fleet::read(&text, Format::Ndjson, &FleetOptions::default()).expect("a fleet");
         let shared: Data = serde_json::from_str(&read("shared.json")).expect("JSON");
         let layers = Layers::new([shared.into_map().expect("a map")], Vec::new(), Merge::Replace);
-        let (forge, outputs) = templates();
+        let (templates, outputs) = templates();
         let layout = Layout::parse(DEFAULT_LAYOUT).expect("a layout");
         let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, layout);
         let plan = plan.unwrap_or_else(|errors| panic!("{errors:?}"));
-        Self { text: text.text().len(), fleet, layers, forge, plan }
+        Self { text: text.text().len(), fleet, layers, templates, plan }
     }
 
     /// Returns the size of the fleet's text, which a run keeps in memory.
@@ -72,21 +72,21 @@ impl Bulk {
         options: Options,
         run: impl FnOnce(&bulk::Stamper<'_>, &Job<'_>) -> dropforge::diagnostics::Result<bulk::Report>,
     ) {
-        let Self { fleet, layers, forge, plan, .. } = self;
+        let Self { fleet, layers, templates, plan, .. } = self;
         let names = plan.outputs().iter().map(|output| output.template.as_str());
-        let stamper = forge.stamper(names, layers).expect("the templates");
+        let stamper = templates.stamper(names, layers).expect("the templates");
         let job = Job { fleet, layers, plan, options: &options, watch: Watch::none() };
         let report = run(&stamper, &job).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(report.failed, 0);
     }
 }
 
-fn templates() -> (Forge, Vec<Output>) {
+fn templates() -> (Templates, Vec<Output>) {
     let set = discover(&[workloads().join("w1/tera1")], None, &|name| dialect_of(name).is_some()).expect("templates");
-    let forge = Forge::compile(&set, None, Engine::builder()).unwrap_or_else(|errors| panic!("{errors}"));
-    let names = outputs(&set.files, &mut |name| forge.references(name)).expect("outputs");
+    let templates = Templates::compile(&set, None, Engine::builder()).unwrap_or_else(|errors| panic!("{errors}"));
+    let names = outputs(&set.files, &mut |name| templates.references(name)).expect("outputs");
     let outputs = names.into_iter().map(|name| Output::new(name, &language_extensions())).collect();
-    (forge, outputs)
+    (templates, outputs)
 }
 
 /// A directory in memory, removed on drop.

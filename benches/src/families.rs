@@ -10,8 +10,7 @@
 use std::hint::black_box;
 
 use dropforge::bulk::{
-    self, DEFAULT_LAYOUT, Fleet, FleetOptions, Forge, Format, Job, Layers, Layout, Merge, Options, Output, Plan,
-    ReadValues,
+    self, DEFAULT_LAYOUT, Fleet, FleetOptions, Format, Job, Layers, Layout, Merge, Options, Output, Plan, ReadValues,
 };
 use dropforge::bulk::{Selector, Watch, dialect_of, discover, language_extensions, outputs};
 use dropforge::engine::Engine as ForgeEngine;
@@ -184,8 +183,9 @@ impl Subject for Stamp {
         self.out.clear();
         let folder = workloads().join(format!("families/{}/tera1", self.family));
         let set = discover(&[folder], None, &|name| dialect_of(name).is_some()).expect("templates");
-        let forge = Forge::compile(&set, None, ForgeEngine::builder()).unwrap_or_else(|errors| panic!("{errors}"));
-        let names = outputs(&set.files, &mut |name| forge.references(name)).expect("outputs");
+        let templates =
+            bulk::Templates::compile(&set, None, ForgeEngine::builder()).unwrap_or_else(|errors| panic!("{errors}"));
+        let names = outputs(&set.files, &mut |name| templates.references(name)).expect("outputs");
         let outputs = names.into_iter().map(|name| Output::new(name, &language_extensions())).collect();
         let text = Source::new("clusters.ndjson", self.lines.as_str());
         let fleet = Fleet::read(&text, Format::Ndjson, &FleetOptions::default()).expect("a fleet");
@@ -193,10 +193,10 @@ impl Subject for Stamp {
         let layout = Layout::parse(DEFAULT_LAYOUT).expect("a layout");
         let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, layout);
         let plan = plan.unwrap_or_else(|errors| panic!("{errors:?}"));
-        let read = ReadValues::by(forge.templates()).and_plan(&Selector::default(), plan.layout(), None);
+        let read = ReadValues::by(templates.iter()).and_plan(&Selector::default(), plan.layout(), None);
         let clusters = plan.selection(&fleet);
         assert!(read.unread(&layers).is_empty() && read.unread_by_clusters(&layers, &clusters).unwrap().is_empty());
-        let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), &layers);
+        let stamper = templates.stamper(plan.outputs().iter().map(|output| output.template.as_str()), &layers);
         let options = Options { threads: 1, check_outputs: false, plain_stream: true, ..Options::default() };
         let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
         let report = bulk::stream(&stamper.expect("the templates"), &job, &mut self.out);

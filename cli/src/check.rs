@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use dropforge::bulk::{Failure, Forge, TemplateSet, dialect_of, discover};
+use dropforge::bulk::{Failure, TemplateSet, Templates, dialect_of, discover};
 use dropforge::bytecode::Dialect;
 use dropforge::diagnostics::{self, Diagnostic, Severity, counted, without_duplicates};
 use dropforge::dialect::hcl::check::{VariableTypes, check_config, check_parsed, check_template, is_module};
@@ -227,17 +227,17 @@ impl Check<'_> {
         let (set, configurations) = self.split(set, files);
         let engine = language.engine().unknown_names(UnknownNames::Late).keep_trees(true);
         let engine = with_open(engine, &set.root, files.open_files());
-        let (forge, errors) = Forge::compile_valid(&set, language.lang, engine)?;
+        let (templates, errors) = Templates::compile_valid(&set, language.lang, engine)?;
         self.findings.root = Some(set.root.clone());
         self.findings.templates += set.files.len();
         self.findings.found.extend(errors);
-        self.findings.found.extend(forge.lints());
-        for template in forge.templates() {
+        self.findings.found.extend(templates.lints());
+        for template in templates.iter() {
             self.findings.found.extend(self.hcl_errors(template));
             self.valid.templates.push(template.clone());
         }
         if configurations.is_empty() {
-            let used = forge.templates().flat_map(|template| template.reaches().iter().cloned());
+            let used = templates.iter().flat_map(|template| template.reaches().iter().cloned());
             self.findings.beside = Some((set.clone(), used.collect()));
         }
         self.valid.files.extend(set.files);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use dropforge::bulk::Forge;
+use dropforge::bulk::Templates;
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::engine::Template;
 
@@ -62,7 +62,7 @@ fn templates(args: &DisasmArgs, files: &mut InputFiles) -> Result<Vec<Template>,
     }
     if !sources.is_empty() {
         let set = language.discover(&sources, &NamedFiles::default())?;
-        templates.extend(Forge::compile(&set, language.lang, language.engine())?.templates().cloned());
+        templates.extend(Templates::compile(&set, language.lang, language.engine())?.iter().cloned());
     }
     Ok(templates)
 }

@@ -7,12 +7,10 @@ use crate::copies::{Copies, NamedFiles};
 use crate::exit::Failed;
 use crate::input::InputFiles;
 use crate::project::key;
-use crate::run::RunArgs;
+use crate::run::{ReadSet, RunArgs};
 use crate::{artifacts, compile, glob};
 use clap::Args;
-use dropforge::bulk::{
-    self, Forge, Options, Order, RunOutputs, RunSet, Specialise, TemplateFile, TemplatePaths, TemplateSet,
-};
+use dropforge::bulk::{self, Options, Order, Specialise, TemplateFile, TemplatePaths, TemplateSet, Templates};
 use dropforge::diagnostics::Result;
 use dropforge::engine::Artifact;
 use dropforge::stdlib::globs::Glob;
@@ -74,51 +72,47 @@ impl OutputArgs {
 
 impl RunArgs<'_> {
     /// Loads the templates from sources and artifacts, and the files to copy.
-    pub(crate) fn templates(
-        &self,
-        files: &mut InputFiles,
-        console: &Console,
-    ) -> std::result::Result<(RunSet, RunOutputs, TemplatePaths), Failed> {
+    pub(crate) fn templates(&self, files: &mut InputFiles, console: &Console) -> std::result::Result<ReadSet, Failed> {
         let fleets = self.fleet.map_or(&[][..], |fleet| &fleet.fleet);
         let named = NamedFiles::new(self.values, self.output).with_fleets(fleets)?.with(self.schema.file());
         let language = self.language;
         let (artifacts, sources) = artifacts::split(self.paths);
-        let (mut forge, mut templates, mut copies) = (Forge::default(), Vec::new(), Vec::new());
+        let (mut templates, mut found, mut copies) = (Templates::default(), Vec::new(), Vec::new());
         let mut paths = TemplatePaths::default();
         for path in &artifacts {
             let artifact = artifacts::read(path, language, self.values.allow.grant(language.engine())?, files)?;
-            forge.add(Forge::of_artifact(&artifact)?)?;
+            templates.add(Templates::of_artifact(&artifact)?)?;
             add_artifact(&mut paths, files, path, &artifact);
-            templates.extend(artifacts::files(&artifact));
+            found.extend(artifacts::files(&artifact));
         }
         if !sources.is_empty() {
             let set = language.discover(&sources, &named)?;
             console.diagnostics(set.skipped.warnings());
             let engine = compile::with_cache(self.values.allow.grant(language.engine())?, self.cache);
-            let (compiled, errors) = Forge::compile_logged(&set, language.lang, engine, files.log())?;
+            let (compiled, errors) = Templates::compile_logged(&set, language.lang, engine, files.log())?;
             if !errors.is_empty() {
                 return Err(errors.into());
             }
             console.ignored_arguments(compiled.lints());
-            forge.add(compiled)?;
-            copies = self.copies((&set, &named), &sources, &forge, files, console)?;
+            templates.add(compiled)?;
+            copies = self.copies((&set, &named), &sources, &templates, files, console)?;
             let copied = copies.iter().map(|(file, _)| file.name.as_str());
             add_sources(&mut paths, files, &sources, &set, copied);
-            templates.extend(set.files);
+            found.extend(set.files);
         }
-        forge.templates().for_each(|template| compile::print_origin(template, console));
-        let mut names = bulk::outputs(&templates, &mut |name| forge.references(name))?;
+        templates.iter().for_each(|template| compile::print_origin(template, console));
+        let mut names = bulk::outputs(&found, &mut |name| templates.references(name))?;
         if let Some(format) = self.format {
-            forge = forge.with_format(format);
+            templates = templates.with_format(format);
         }
         for (TemplateFile { name, executable, .. }, bytes) in copies {
             names.push(name.clone());
-            forge.add_file(name, bytes, executable);
+            templates.add_file(name, bytes, executable);
         }
         let is_general = self.options.specialise == Specialise::Never;
-        let forge = if is_general { forge.general() } else { forge };
-        let outputs = RunOutputs::of_templates(&forge, names, self.format, self.target.is_single())?;
-        Ok((RunSet::Templates(forge), outputs, paths))
+        let templates = if is_general { templates.general() } else { templates };
+        let outputs = templates.outputs(names, self.format, self.target.is_single())?;
+        Ok((Box::new(templates), outputs, paths))
     }
 
     /// Reads the files beside the templates of `set` that are copied.
@@ -126,11 +120,11 @@ impl RunArgs<'_> {
         &self,
         (set, named): (&TemplateSet, &NamedFiles),
         paths: &[PathBuf],
-        forge: &Forge,
+        templates: &Templates,
         files: &mut InputFiles,
         console: &Console,
     ) -> Result<Vec<(TemplateFile, Vec<u8>)>> {
-        let used = forge.templates().flat_map(|template| template.reaches().iter().cloned()).collect();
+        let used = templates.iter().flat_map(|template| template.reaches().iter().cloned()).collect();
         let folders = paths.iter().filter(|path| path.is_dir()).cloned().collect();
         Copies { globs: &self.outputs.copy, folders, set, used, named }.read(files, console)
     }

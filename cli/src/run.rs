@@ -25,7 +25,7 @@ use crate::unread::WarningArgs;
 use crate::watch::Seen;
 use crate::{chart, remote, specialise, summary, terraform};
 use dropforge::bulk::{
-    Cluster, Failure, FilePreview, Fleet, FleetChart, Layers, Layout, Merge, Options, Plan, Report, Run, RunMode,
+    ChartSet, Cluster, Failure, FilePreview, Fleet, Layers, Layout, Merge, Options, Plan, Report, Run, RunMode,
     RunOutputs, RunSet, RunTarget, Selector, Specialise, TemplatePaths, Watch,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result, counted};
@@ -55,7 +55,7 @@ pub(crate) struct RunArgs<'a> {
     /// The fleet. `None` for one cluster without a name.
     pub(crate) fleet: Option<&'a FleetArgs>,
     /// Creates the chart of the run from its templates and the values of the command line.
-    pub(crate) chart: Box<dyn Fn(ChartTemplate, UserValues) -> Result<FleetChart> + 'a>,
+    pub(crate) chart: Box<dyn Fn(ChartTemplate, UserValues) -> Result<ChartSet> + 'a>,
     /// Fail if values cannot be read as layers. Only a chart can do without: it merges values by its own rules.
     pub(crate) needs_values: bool,
     /// Read clusters batch by batch.
@@ -65,6 +65,9 @@ pub(crate) struct RunArgs<'a> {
     /// The options of stamping that the command line gives.
     pub(crate) options: Options,
 }
+
+/// A template set with its outputs and the paths of its templates.
+pub(crate) type ReadSet = (Box<dyn RunSet>, RunOutputs, TemplatePaths);
 
 /// The surroundings of a run.
 #[derive(Clone, Copy)]
@@ -141,22 +144,18 @@ impl RunArgs<'_> {
     }
 
     /// Opens a chart.
-    fn chart(
-        &self,
-        path: &Path,
-        files: &mut InputFiles,
-    ) -> std::result::Result<(RunSet, RunOutputs, TemplatePaths), Diagnostics> {
+    fn chart(&self, path: &Path, files: &mut InputFiles) -> std::result::Result<ReadSet, Diagnostics> {
         let mut values = chart::user_values(self.values, files)?;
         values.skip_schemas(self.schema.is_off());
         let template = chart::open(path, self.values.allow.grant(self.language.engine())?, files)?;
         let chart = (self.chart)(template, values)?;
-        let mut outputs = RunOutputs::of_chart(&chart);
+        let mut outputs = chart.outputs();
         if self.fleet.is_none() && !chart.single {
             // Files have the names of templates, as `helm template --output-dir` has them.
             outputs.all.iter_mut().for_each(|output| output.name.clone_from(&output.template));
         }
         let paths = chart::paths(path, &outputs.all, files);
-        Ok((RunSet::Chart(Box::new(chart)), outputs, paths))
+        Ok((Box::new(chart), outputs, paths))
     }
 
     /// Prints warnings for values that nothing reads. Returns `true` if nothing may be written.
@@ -195,12 +194,12 @@ impl RunArgs<'_> {
         if self.refuses(&run, &plan, console)? {
             return Err(Failed { diagnostics: Vec::new(), failures: Vec::new(), exit: Exit::Error });
         }
-        if !self.needs_values && run.chart().is_some() {
+        if !self.needs_values && run.set.is_planned_by_values() {
             // They were needed only to find those that nothing reads.
             run.values = Layers::default();
         }
-        if let Some(forge) = run.templates().filter(|_| self.options.specialise != Specialise::Never) {
-            specialise::print_choices(forge, &plan.selection(&run.fleet), &run.values, console)?;
+        if self.options.specialise != Specialise::Never {
+            specialise::print_choices(&*run.set, &plan.selection(&run.fleet), &run.values, console)?;
         }
         let digest = self.share.digest(&global.deciding, chart::only_chart(self.paths)?, (&run, &plan), files)?;
         let plan = self.part(&run, plan, seen)?;
@@ -216,9 +215,9 @@ impl RunArgs<'_> {
         // The files of a template or cluster that is gone, or documents that are, are found by a whole run. So are those of
         // a chart, whose templates depend on one another.
         let is_whole = self.target.is_single() || (self.options.prune && plan.is_of_documents());
-        match run.templates().filter(|_| !is_whole) {
-            Some(forge) => seen.narrow(plan, &run.fleet, &run.values, forge, self.options.prune),
-            None => Ok(plan),
+        match is_whole || run.set.is_planned_by_values() {
+            false => seen.narrow(plan, &run.fleet, &run.values, &*run.set, self.options.prune),
+            true => Ok(plan),
         }
     }
 
@@ -251,7 +250,7 @@ impl RunArgs<'_> {
         if self.explain_plan {
             let stamper = run.stamper(plan)?;
             bar.finish_and_clear();
-            specialise::print(stamper.specialisation(&run.job(plan, &options, watch)), plan.clusters())?;
+            specialise::print(&stamper.specialisation(&run.job(plan, &options, watch)), plan.clusters())?;
             return Ok(Report::default());
         }
         let report = match (self.share, self.changes.preview()) {
@@ -365,15 +364,14 @@ impl RunArgs<'_> {
 /// Prints the warnings that a run has found in outputs.
 fn warn(run: &Run, console: &Console) {
     kube_schemas::warn(run.kinds.as_ref(), console);
-    let found = run.chart().into_iter().flat_map(|chart| chart.check.warnings());
-    found.for_each(|warning| console.diagnostic(warning));
+    run.set.warnings().iter().for_each(|warning| console.diagnostic(warning));
 }
 
 /// Adds hints for users of Terraform to the errors of HCL templates.
 fn with_hints(mut report: Report, run: &Run) -> Report {
     for Failure { diagnostic, .. } in &mut report.failures {
         let name = diagnostic.primary().map(|label| label.source.name().to_owned());
-        if name.and_then(|name| run.template(&name)).is_some_and(|template| template.dialect() == Dialect::Hcl) {
+        if name.and_then(|name| run.set.template(&name)).is_some_and(|template| template.dialect() == Dialect::Hcl) {
             terraform::name_variables(diagnostic);
         }
     }

@@ -116,7 +116,7 @@ impl Share {
             chart::add_to_digest(chart, &mut digest, files)?;
         }
         digest.plan(plan);
-        run.templates().map_or(Ok(()), |forge| digest.forge(forge))?;
+        run.set.add_to_digest(&mut digest)?;
         digest.layers(&run.values);
         digest.fleet(&run.fleet)?;
         run.kinds.as_ref().map_or(Ok(()), |kinds| kinds.add_to_digest(&mut digest))?;

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use clap::Args;
 
-use dropforge::bulk::{Forge, Layers, Selection, Specialisation, Specialise, TemplatePlan};
+use dropforge::bulk::{Layers, RunSet, Selection, Specialisation, Specialise, TemplatePlan};
 use dropforge::diagnostics::{Result, counted, thousands};
 use dropforge::engine::Template;
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
@@ -50,17 +50,22 @@ pub(crate) fn print_choice(template: &Template, inputs: Inputs<'_>, console: &Co
     });
 }
 
-/// Says with `-v` how many clusters have the known values of the artifacts that `forge` comes from, and which values
+/// Says with `-v` how many clusters have the known values of the artifacts that `set` comes from, and which values
 /// differ for the others.
 ///
 /// # Errors
 /// Errors of reading clusters.
-pub(crate) fn print_choices(forge: &Forge, clusters: &Selection<'_>, layers: &Layers, console: &Console) -> Result<()> {
+pub(crate) fn print_choices(
+    set: &dyn RunSet,
+    clusters: &Selection<'_>,
+    layers: &Layers,
+    console: &Console,
+) -> Result<()> {
     if !console.verbose {
         return Ok(());
     }
     let mut seen = HashSet::new();
-    for template in forge.templates() {
+    for template in set.templates() {
         if template.known().is_some_and(|known| seen.insert(std::ptr::from_ref(known))) {
             console.detail(&choices(template, clusters, layers)?);
         }

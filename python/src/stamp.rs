@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use dropforge::bulk::values::{SetKind, parse_set};
-use dropforge::bulk::{Forge, Format, Layers, Layout, Merge, RowOptions, RowStamper, Run, RunOutputs, RunSet, input};
+use dropforge::bulk::{Format, Layers, Layout, Merge, RowOptions, RowStamper, Run, Templates, input};
 use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
 use dropforge::text::Source;
 use dropforge::value::{Data, DataMap};
@@ -43,9 +43,9 @@ impl Stamper {
         let merge: Merge =
             merge.parse().map_err(|why: String| usage(py, format!("`merge={merge}`: {why}"), "use `deep`"))?;
         let build = || {
-            let (values, forge) = (layers(&values, &sets, merge)?, forge(artifacts)?);
-            let outputs = RunOutputs::of_templates(&forge, outputs, None, false)?;
-            let run = Run::new(RunSet::Templates(forge), outputs, Layout::parse(layout)?)?;
+            let (values, templates) = (layers(&values, &sets, merge)?, templates(artifacts)?);
+            let outputs = templates.outputs(outputs, None, false)?;
+            let run = Run::new(Box::new(templates), outputs, Layout::parse(layout)?)?;
             RowStamper::new(Run { values, name_key, ..run }, RowOptions { check_outputs: check, keep_empty })
         };
         build().map(|stamper| Self { stamper }).map_err(|error| exception(py, &error))
@@ -74,12 +74,12 @@ impl Stamper {
 }
 
 /// Opens artifacts and puts their templates together.
-fn forge(artifacts: Vec<Vec<u8>>) -> Checked<Forge> {
-    let (engine, mut forge) = (builder().build(), Forge::default());
+fn templates(artifacts: Vec<Vec<u8>>) -> Checked<Templates> {
+    let (engine, mut templates) = (builder().build(), Templates::default());
     for bytes in artifacts {
-        forge.add(Forge::of_artifact(&engine.open(bytes)?)?)?;
+        templates.add(Templates::of_artifact(&engine.open(bytes)?)?)?;
     }
-    Ok(forge)
+    Ok(templates)
 }
 
 /// Reads layers of values, as JSON, and assignments as `--set` has them.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use dropforge::Precompile;
-use dropforge::bulk::{Cluster, Forge, Layers, Merge, Overlay, Stamp};
+use dropforge::bulk::{Cluster, Layers, Merge, Overlay, Stamp, Templates};
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::{Code, Diagnostics};
 use dropforge::engine::{Dialect, Engine, EngineBuilder, Template, discover};
@@ -96,10 +96,10 @@ fn stamped(dialect: Dialect, limits: &Limits, files: &[(&str, &str)], inputs: &V
     let dir = directory(dialect, files);
     let name = named(dialect, files[0].0);
     let set = discover(&[dir.path().join(&name)], Some(dir.path()), &|_| true).expect("a set");
-    let forge = Forge::compile(&set, Some(dialect), Engine::builder().limits(limits.clone())).map_err(code)?;
+    let templates = Templates::compile(&set, Some(dialect), Engine::builder().limits(limits.clone())).map_err(code)?;
     let shared = serde_json::from_value::<Data>(inputs.clone()).expect("data").into_map().expect("a map");
     let layers = Layers::new([shared], Vec::new(), Merge::Deep);
-    let stamper = forge.stamper([name.as_str()], &layers).expect("a template");
+    let stamper = templates.stamper([name.as_str()], &layers).expect("a template");
     let mut outcome = Ok(());
     stamper.work(&mut |renderer| {
         let (mut text, mut results) = (String::new(), Vec::new());

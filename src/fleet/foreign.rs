@@ -156,12 +156,7 @@ impl Candidates {
 ///
 /// # Errors
 /// `plan.foreign_file`; errors of reading directories.
-pub(super) fn check<S: Stamp, D: Destination>(
-    stamp: &S,
-    job: &Job<'_>,
-    to: &D,
-    ours: &mut Ours<'_>,
-) -> Result<Scratch> {
+pub(super) fn check<D: Destination>(stamp: &dyn Stamp, job: &Job<'_>, to: &D, ours: &mut Ours<'_>) -> Result<Scratch> {
     let mut record = std::mem::take(&mut ours.record.lines);
     let candidates = match job.plan.is_of_documents() {
         true => candidates_of_documents(job, to, ours, &mut record)?,
@@ -227,8 +222,8 @@ fn candidates_of_documents<D: Destination>(
 
 /// Renders the clusters of these files. Returns the number of files whose content differs, and the first of them in order
 /// of the plan.
-fn foreign<S: Stamp, D: Destination>(
-    stamp: &S,
+fn foreign<D: Destination>(
+    stamp: &dyn Stamp,
     job: &Job<'_>,
     to: &D,
     candidates: Candidates,

@@ -13,7 +13,7 @@ use super::output_files::Change;
 use super::pieces::Piece;
 use super::plan::Plan;
 use super::shards::PlanShard;
-use super::specialised::Specialise;
+use super::specialised::{Specialisation, Specialise};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::stdlib::globs::Glob;
 
@@ -51,6 +51,26 @@ pub trait Stamp: Sync {
     /// Prepares for a run. Called before the threads of the run start, for some runs more than once.
     fn prepare(&self, job: &Job<'_>) {
         let _ = job;
+    }
+
+    /// Returns which templates a run specialises to the shared inputs, and why not the others.
+    fn specialisation(&self, job: &Job<'_>) -> Specialisation {
+        let _ = job;
+        Specialisation::default()
+    }
+
+    /// Renders all outputs for a cluster. Returns the text of each, or its error.
+    ///
+    /// # Errors
+    /// The inputs of the cluster are invalid.
+    fn texts(&self, layers: &Layers, cluster: &Cluster) -> Result<Vec<Result<String>>> {
+        let own = layers.overlay(cluster)?;
+        let (mut text, mut ends, mut rendered) = (String::new(), Vec::new(), Ok(()));
+        self.work(&mut |renderer| rendered = renderer.render(cluster, &own, &mut text, &mut ends));
+        rendered?;
+        let mut start = 0;
+        let mut part = |end: usize| text.get(std::mem::replace(&mut start, end)..end).unwrap_or("").to_owned();
+        Ok(ends.into_iter().map(|end| end.map(&mut part)).collect())
     }
 }
 

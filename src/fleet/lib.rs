@@ -11,8 +11,8 @@
 //!
 //! // Compile all templates of a directory.
 //! let set = discover(&[templates], None, &|name| dialect_of(name).is_some())?;
-//! let forge = Forge::compile(&set, None, Engine::builder())?;
-//! let names = outputs(&set.files, &mut |name| forge.references(name))?;
+//! let templates = Templates::compile(&set, None, Engine::builder())?;
+//! let names = outputs(&set.files, &mut |name| templates.references(name))?;
 //!
 //! // Read the clusters. Here all inputs are their own.
 //! let fleet = Source::new("fleet.csv", "name,image\neu-1,web:1\nus-1,web:2\n");
@@ -24,7 +24,7 @@
 //! let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, Layout::parse(DEFAULT_LAYOUT)?)
 //!     .map_err(Failure::diagnostics)?;
 //!
-//! let stamper = forge.stamper(plan.outputs().iter().map(|output| &*output.template), &layers)?;
+//! let stamper = templates.stamper(plan.outputs().iter().map(|output| &*output.template), &layers)?;
 //! let options = Options::default();
 //! let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
 //! let report = bulk::stamp(&stamper, &job, &out)?;
@@ -50,8 +50,6 @@
 )]
 
 mod change_groups;
-mod chart_check;
-mod chart_names;
 mod charts;
 mod cluster;
 mod deletions;
@@ -61,7 +59,6 @@ mod disk;
 mod documents;
 mod fleet;
 pub mod foreign;
-mod forge;
 pub mod input;
 mod job;
 pub(crate) mod key_set;
@@ -89,6 +86,7 @@ mod run;
 pub mod schema;
 pub mod scratch;
 mod selector;
+mod sets;
 mod shards;
 pub(crate) mod sinks;
 mod specialised;
@@ -97,6 +95,7 @@ pub mod stamp;
 mod stamper;
 mod stream_file;
 mod streamed;
+mod templates;
 mod unread;
 pub mod values;
 mod variants;
@@ -105,15 +104,12 @@ pub mod why;
 pub mod workers;
 
 pub use change_groups::{ChangeGroup, ChangeGroups, ScalarChange};
-pub use chart_check::DocumentCheck;
-pub use chart_names::missing_in_chart;
-pub use charts::{FleetChart, show_chart_writers};
+pub use charts::{ChartSet, ChartStamper, DocumentCheck, missing_in_chart, show_chart_writers};
 pub use cluster::Cluster;
 pub use deletions::TemplatePaths;
 #[doc(hidden)]
 pub use diff::unified_diff;
 pub use fleet::{Fleet, FleetFile, FleetOptions, FleetReader, FleetStream};
-pub use forge::{Forge, engine};
 pub use input::{CsvTypes, Format};
 pub use job::{FilePreview, Job, Options, Order, Renderer, Stamp, Watch};
 pub use kube::KubeSchemas;
@@ -142,16 +138,16 @@ pub use report::{Failure, Report, join_places};
 pub use row_names::row_names;
 #[cfg(feature = "arrow-rows")]
 pub use rows::{RowOptions, RowOutput, RowStamper};
-pub use run::{Run, RunOutputs, RunSet, unfit_format};
-pub use run::{RunMode, RunTarget};
-pub use selector::Selection;
-pub use selector::Selector;
+pub use run::{Run, RunMode, RunTarget};
+pub use selector::{Selection, Selector};
+pub use sets::{RunOutputs, RunSet, unfit_format};
 pub use shards::{PlanDigest, PlanShard, Shard, finish_shards};
 pub use specialised::{General, Size, Specialisation, Specialise, TemplatePlan};
 pub use stamp::{preview, stamp, stream};
 pub use stamper::Stamper;
 pub use stream_file::{StreamFile, write_file};
 pub use streamed::StreamJob;
+pub use templates::{Templates, engine};
 pub use unread::ReadValues;
 pub use variants::Variants;
 pub use view::View;

@@ -12,9 +12,11 @@ use super::cluster::Cluster;
 use super::layers::{Merge, Overlay};
 use super::output_path::{check_path, check_value};
 use super::pieces::{Piece, in_document, with_files};
+use super::plan::Output;
 use super::row_names::{name_of, name_paths};
 use super::run::Run;
 use super::splitter::{Content, Splitter};
+use super::templates::not_found;
 use super::view::View;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_engine::{OutputCheck, Template};
@@ -56,14 +58,14 @@ pub enum RowOutput<'r> {
 /// ```
 /// use std::sync::Arc;
 /// use arrow_array::{ArrayRef, RecordBatch, StringArray};
-/// use dropforge::bulk::{DEFAULT_LAYOUT, Forge, Layout, RowOptions, RowOutput, RowStamper, Run, RunOutputs, RunSet};
+/// use dropforge::bulk::{DEFAULT_LAYOUT, Layout, RowOptions, RowOutput, RowStamper, Run, Templates};
 /// use dropforge::{Dialect, Engine};
 ///
 /// let build = Engine::builder().template("app.yaml.tera", "image: {{ image }}\n").build();
 /// let bytes = build.bundle([(Dialect::Tera, "app.yaml.tera")])?.encode()?;
-/// let forge = Forge::of_artifact(&Engine::new().open(bytes)?)?;
-/// let outputs = RunOutputs::of_templates(&forge, vec!["app.yaml.tera".to_owned()], None, false)?;
-/// let run = Run::new(RunSet::Templates(forge), outputs, Layout::parse(DEFAULT_LAYOUT)?)?;
+/// let templates = Templates::of_artifact(&Engine::new().open(bytes)?)?;
+/// let outputs = templates.outputs(vec!["app.yaml.tera".to_owned()], None, false)?;
+/// let run = Run::new(Box::new(templates), outputs, Layout::parse(DEFAULT_LAYOUT)?)?;
 /// let stamper = RowStamper::new(run, RowOptions::default())?;
 ///
 /// let column = |texts: [&str; 2]| Arc::new(StringArray::from(texts.to_vec())) as ArrayRef;
@@ -97,13 +99,12 @@ impl RowStamper {
     /// # Errors
     /// `template.unknown`; `plan.no_templates` without outputs, and for a chart.
     pub fn new(run: Run, options: RowOptions) -> Result<Self> {
-        let Some(forge) = run.templates().filter(|_| !run.outputs.all.is_empty()) else {
+        if run.outputs.all.is_empty() || run.set.is_planned_by_values() {
             return Err(Diagnostic::new(Code::NoTemplates, "no template makes an output"));
-        };
+        }
         let mut reads = ReadPaths::default();
-        for output in &run.outputs.all {
-            forge.references(&output.template)?;
-            forge.get(&output.template).iter().for_each(|template| template.program().add_reads(&mut reads));
+        for Output { template, .. } in &run.outputs.all {
+            run.set.template(template).ok_or_else(|| not_found(template))?.program().add_reads(&mut reads);
         }
         let name_paths = name_paths(run.name_key.as_deref());
         let looked_up = name_paths.iter().map(String::as_str).chain(run.layout.inputs());
@@ -126,7 +127,13 @@ impl RowStamper {
         let shared = InputBuilder::new(&arena, &shapes).data_map(self.run.values.shared())?;
         let mut worker = Worker {
             stamper: self,
-            contents: self.run.outputs.all.iter().filter_map(|output| self.run.template(&output.template)).collect(),
+            contents: self
+                .run
+                .outputs
+                .all
+                .iter()
+                .filter_map(|output| self.run.set.template(&output.template))
+                .collect(),
             is_plain,
             shared,
             shapes: &shapes,

@@ -6,13 +6,11 @@ use arrow_array::{ArrayRef, StringArray, StructArray};
 use arrow_schema::{DataType, Field};
 
 use super::*;
-use crate::forge::tests::forge;
 use crate::plan::Output;
 use crate::schema::{Schemas, ValuesSchema};
+use crate::templates::tests::folder;
 use crate::values::{SetKind, parse_set};
-use crate::{
-    Fleet, FleetOptions, Forge, Format, Job, Layers, Layout, Options, Plan, RunOutputs, RunSet, Selector, Watch, stream,
-};
+use crate::{Fleet, FleetOptions, Format, Job, Layers, Layout, Options, Plan, Selector, Templates, Watch, stream};
 use dropforge_base::text::Source;
 use dropforge_engine::{Engine, language_extensions};
 use dropforge_value::{Data, DataMap};
@@ -30,10 +28,10 @@ fn table(clusters: &[(&str, Option<&str>)]) -> RecordBatch {
 }
 
 /// Returns a stamper of templates.
-fn stamper(forge: Forge, names: &[&str], values: Layers, layout: &str, options: RowOptions) -> RowStamper {
+fn stamper(templates: Templates, names: &[&str], values: Layers, layout: &str, options: RowOptions) -> RowStamper {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
-    let outputs = RunOutputs::of_templates(&forge, names, None, false).unwrap();
-    let run = Run::new(RunSet::Templates(forge), outputs, Layout::parse(layout).unwrap()).unwrap();
+    let outputs = templates.outputs(names, None, false).unwrap();
+    let run = Run::new(Box::new(templates), outputs, Layout::parse(layout).unwrap()).unwrap();
     RowStamper::new(Run { values, ..run }, options).unwrap()
 }
 
@@ -57,23 +55,23 @@ fn outputs_are_those_of_a_run() {
     };
     let text = Source::new("fleet.ndjson", clusters.iter().map(line).collect::<String>());
     let fleet = Fleet::read(&text, Format::Ndjson, &FleetOptions::default()).unwrap();
-    let (_temp, set) = forge(&[("a.tera", "{{ name }} {{ image.tag }} {{ image.repo }}\n"), ("b.tera", "{{ name }}")]);
+    let (_temp, set) = folder(&[("a.tera", "{{ name }} {{ image.tag }} {{ image.repo }}\n"), ("b.tera", "{{ name }}")]);
     for (sets, merge) in [("", Merge::Deep), ("image.tag=v9", Merge::Deep), ("image.repo=x", Merge::Replace)] {
         let sets = parse_set(SetKind::Typed, sets, &mut |_| Ok(String::new())).unwrap();
         let layers = Layers::new([map(r#"{"image":{"tag":"v0","repo":"web"}}"#)], sets, merge);
-        let forge = || Forge::compile(&set, None, Engine::builder()).unwrap();
+        let templates = || Templates::compile(&set, None, Engine::builder()).unwrap();
         let (names, layout) = (["a.tera", "b.tera"], "{image.tag}/{cluster}/{template}");
         let outputs = names.iter().map(|name| Output::new((*name).to_owned(), &language_extensions())).collect();
         let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, Layout::parse(layout).unwrap());
-        let stamper = stamper(forge(), &names, layers.clone(), layout, RowOptions::default());
+        let stamper = stamper(templates(), &names, layers.clone(), layout, RowOptions::default());
         let found = rows(&stamper, &table(&clusters));
         let Ok(plan) = plan else {
             assert_eq!((merge, found[2].as_str()), (Merge::Replace, "Some(\"us\") E0913"), "{found:?}");
             continue;
         };
         let mut expected = Vec::new();
-        let forge = forge();
-        let run = forge.stamper(["a.tera", "b.tera"], &layers).unwrap();
+        let templates = templates();
+        let run = templates.stamper(["a.tera", "b.tera"], &layers).unwrap();
         let options = Options { threads: 1, ..Options::default() };
         let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
         stream(&run, &job, &mut expected).unwrap();
@@ -87,10 +85,10 @@ fn outputs_are_those_of_a_run() {
 
 #[test]
 fn a_cluster_fails_alone() {
-    let (_temp, set) = forge(&[("a.yaml.tera", "a: {{ image.tag }}\n")]);
-    let forge = Forge::compile(&set, None, Engine::builder()).unwrap();
+    let (_temp, set) = folder(&[("a.yaml.tera", "a: {{ image.tag }}\n")]);
+    let templates = Templates::compile(&set, None, Engine::builder()).unwrap();
     let options = RowOptions { check_outputs: true, ..RowOptions::default() };
-    let stamper = stamper(forge, &["a.yaml.tera"], Layers::default(), "{cluster}/{template}", options);
+    let stamper = stamper(templates, &["a.yaml.tera"], Layers::default(), "{cluster}/{template}", options);
     let clusters = [
         ("a", Some("1")),
         ("b", None),
@@ -108,11 +106,11 @@ fn a_cluster_fails_alone() {
 
 #[test]
 fn schemas_concern_rows_too() {
-    let (_temp, set) = forge(&[("a.tera", "{{ image.tag }}")]);
-    let forge = Forge::compile(&set, None, Engine::builder()).unwrap();
+    let (_temp, set) = folder(&[("a.tera", "{{ image.tag }}")]);
+    let templates = Templates::compile(&set, None, Engine::builder()).unwrap();
     let schema = Source::new("s.json", r#"{"properties":{"image":{"properties":{"tag":{"maxLength":2}}}}}"#);
     let schemas = Schemas { schemas: vec![ValuesSchema::read(&schema).unwrap()], ..Schemas::default() };
     let layers = Layers::default().with_schemas(schemas).unwrap();
-    let stamper = stamper(forge, &["a.tera"], layers, "{cluster}", RowOptions::default());
+    let stamper = stamper(templates, &["a.tera"], layers, "{cluster}", RowOptions::default());
     assert_eq!(rows(&stamper, &table(&[("a", Some("long")), ("b", Some("v1"))])), ["Some(\"a\") E0808", "b: v1"]);
 }

@@ -72,7 +72,7 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted};
 /// # Errors
 /// `file.locked`, `plan.mass_delete`, `plan.foreign_file`, `file.bad_manifest`, and errors of opening the directory.
 /// Failures of single clusters are in the report.
-pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
+pub fn stamp(stamp: &dyn Stamp, job: &Job<'_>, out: &Path) -> Result<Report> {
     let dir = OutputDir::create(out)?;
     // Shards write different files.
     dir.lock(job.options.shard.is_none())?;
@@ -83,7 +83,7 @@ pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
 ///
 /// # Errors
 /// Same as [`stamp`]; errors of the destination.
-pub(crate) fn stamp_to<S: Stamp, D: Destination>(stamp: &S, job: &Job<'_>, to: &D) -> Result<Report> {
+pub(crate) fn stamp_to<D: Destination>(stamp: &dyn Stamp, job: &Job<'_>, to: &D) -> Result<Report> {
     let manifest = Manifest::of(Some(to))?;
     let mut stale = None;
     let prune = job.options.prune && job.options.shard.is_none();
@@ -280,8 +280,8 @@ pub(super) fn made_twice(groups: &str, written: &SortedKeys, lists: &[Manifest])
 ///
 /// # Errors
 /// Same as [`stamp`]; also errors of `on_preview`, as `file.closed_pipe` or `file.write_failed`.
-pub fn preview<S: Stamp>(
-    stamp: &S,
+pub fn preview(
+    stamp: &dyn Stamp,
     job: &Job<'_>,
     out: &Path,
     on_preview: &mut (dyn FnMut(&FilePreview<'_>) -> io::Result<()> + Send),
@@ -297,8 +297,8 @@ pub fn preview<S: Stamp>(
 ///
 /// # Errors
 /// Same as [`preview`]; errors of the destination.
-pub(crate) fn preview_of<S: Stamp, D: Destination>(
-    stamp: &S,
+pub(crate) fn preview_of<D: Destination>(
+    stamp: &dyn Stamp,
     job: &Job<'_>,
     from: Option<&D>,
     on_preview: OnPreview<'_>,
@@ -385,7 +385,7 @@ fn preview_deletions<D: Destination>(
 ///
 /// # Errors
 /// `file.closed_pipe`, `file.write_failed`.
-pub fn stream<S: Stamp>(stamp: &S, job: &Job<'_>, out: &mut (dyn Write + Send)) -> Result<Report> {
+pub fn stream(stamp: &dyn Stamp, job: &Job<'_>, out: &mut (dyn Write + Send)) -> Result<Report> {
     let turns = Turns::new(out);
     let (done, mut report) = drive(stamp, job, &|at| turns.close(at), &|| StreamSink::new(job, &turns))?;
     done.iter().for_each(|counts| report.add(counts));

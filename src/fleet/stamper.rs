@@ -7,7 +7,6 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::charts::{self, FleetChart};
 use super::cluster::Cluster;
 use super::job::{Job, Renderer, Stamp};
 use super::kube::KubeSchemas;
@@ -15,11 +14,11 @@ use super::layers::{Layers, Merge, Overlay};
 use super::pieces::Piece;
 use super::plan::Plan;
 use super::report::cause;
-use super::specialised::{Chooser, Specialisation, Specialise, Specialised};
+use super::specialised::{Chooser, Specialisation, Specialised};
 use super::splitter::{Content, Splitter};
+use crate::why::RecordedOutput;
 use dropforge_base::diagnostics::{Diagnostic, Identity, Result};
-use dropforge_engine::OutputCheck;
-use dropforge_engine::recording::Recording;
+use dropforge_engine::{OutputCheck, Template};
 use dropforge_machine::vm::Session;
 use dropforge_value::{Arena, InputBuilder, Inputs, ReadPaths, Shapes, Value};
 
@@ -27,18 +26,10 @@ use dropforge_value::{Arena, InputBuilder, Inputs, ReadPaths, Shapes, Value};
 /// converted. That costs about as much as compiling the templates.
 const CLUSTERS: usize = 1_000;
 
-/// The number of releases of a chart from which they share what is the same in all of one form.
-const RELEASES: usize = 16;
-
-/// The text of a template, its recording, and the error that ended it.
-type Recorded = (String, Recording, Option<Box<Diagnostic>>);
-
 /// Renders a plan's templates with the engine.
 #[derive(Debug)]
 pub struct Stamper<'f> {
     contents: Vec<Content<'f>>,
-    /// The chart that makes all outputs instead.
-    chart: Option<&'f FleetChart>,
     layers: &'f Layers,
     /// The names of the outputs, if each document becomes a piece.
     names: Vec<String>,
@@ -49,23 +40,15 @@ pub struct Stamper<'f> {
     specialised: OnceLock<Specialised>,
     /// What the templates read, once a run has found out.
     reads: OnceLock<ReadPaths>,
-    /// `true` if releases of the chart share what is the same, once a run has prepared for it.
-    forms: OnceLock<bool>,
-    /// The number of renders with specialised templates, or of releases that share the plan of a form.
+    /// The number of renders with specialised templates.
     admitted: AtomicUsize,
 }
 
 impl<'f> Stamper<'f> {
     pub(super) fn new(contents: Vec<Content<'f>>, layers: &'f Layers) -> Self {
         let (names, fields) = (Vec::new(), Vec::new());
-        let (specialised, reads, forms) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let admitted = AtomicUsize::new(0);
-        Self { contents, chart: None, layers, names, fields, kinds: None, specialised, reads, forms, admitted }
-    }
-
-    /// Creates a renderer of a chart. `layers` has the schemas that inputs are checked by.
-    pub fn of_chart(chart: &'f FleetChart, layers: &'f Layers) -> Self {
-        Self { chart: Some(chart), ..Self::new(Vec::new(), layers) }
+        let (specialised, reads, admitted) = (OnceLock::new(), OnceLock::new(), AtomicUsize::new(0));
+        Self { contents, layers, names, fields, kinds: None, specialised, reads, admitted }
     }
 
     /// Checks outputs also by the schemas of their Kubernetes kinds.
@@ -82,38 +65,9 @@ impl<'f> Stamper<'f> {
         self
     }
 
-    /// Returns which templates a run specialises to the shared inputs, and why not the others.
-    pub fn specialisation(&self, job: &Job<'_>) -> &Specialisation {
-        &self.specialised(job).plan
-    }
-
-    /// Returns the number of clusters that were rendered with specialised templates, or whose releases shared the plan of a
-    /// form.
+    /// Returns the number of clusters that were rendered with specialised templates.
     pub fn admitted(&self) -> usize {
         self.admitted.load(Ordering::Relaxed)
-    }
-
-    /// Returns the chart that makes all outputs.
-    pub(super) fn chart(&self) -> Option<&FleetChart> {
-        self.chart
-    }
-
-    /// Renders a template for a cluster and records it. Returns its text, the recording and the error that ended it, or
-    /// `None` for a file that is copied.
-    ///
-    /// # Errors
-    /// The inputs are invalid.
-    pub(super) fn record(&self, own: &Overlay<'_>, output: usize) -> Result<Option<Recorded>> {
-        let Some(template) = self.contents.get(output).and_then(Content::template) else { return Ok(None) };
-        let (arena, names) = (Arena::new(), Arena::new());
-        let shapes = Shapes::new(&names);
-        let builder = InputBuilder::new(&arena, &shapes);
-        let (shared, given) = (builder.data_map(self.layers.shared())?, converted(own, &builder)?);
-        let inputs = inputs_of(shared, self.layers.merge(), own, given, &builder);
-        Ok(Some(match template.record(&mut Session::new(), inputs) {
-            (recording, Ok(text)) => (text, recording, None),
-            (recording, Err(error)) => (String::new(), recording, Some(error)),
-        }))
     }
 
     fn specialised(&self, job: &Job<'_>) -> &Specialised {
@@ -126,14 +80,6 @@ impl<'f> Stamper<'f> {
 
 impl Stamp for Stamper<'_> {
     fn prepare(&self, job: &Job<'_>) {
-        if self.chart.is_some() {
-            self.forms.get_or_init(|| match job.options.specialise {
-                Specialise::Always => true,
-                Specialise::IfItPays => job.plan.clusters() >= RELEASES,
-                Specialise::Never => false,
-            });
-            return;
-        }
         self.specialised(job);
         if job.plan.clusters() >= CLUSTERS {
             self.reads.get_or_init(|| {
@@ -146,12 +92,6 @@ impl Stamp for Stamper<'_> {
     }
 
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
-        if let Some(chart) = self.chart {
-            let forms = self.forms.get().is_some_and(|forms| *forms);
-            let shared = charts::work(chart, (&self.fields, self.kinds, forms), body);
-            self.admitted.fetch_add(shared, Ordering::Relaxed);
-            return;
-        }
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = self.reads.get().map_or_else(|| Shapes::new(&names), |reads| Shapes::reading(&names, reads));
         let shared = InputBuilder::new(&arena, &shapes).data_map(self.layers.shared());
@@ -171,6 +111,10 @@ impl Stamp for Stamper<'_> {
         };
         body(&mut thread);
         self.admitted.fetch_add(thread.admitted, Ordering::Relaxed);
+    }
+
+    fn specialisation(&self, job: &Job<'_>) -> Specialisation {
+        self.specialised(job).plan.clone()
     }
 }
 
@@ -268,6 +212,23 @@ impl Renderer for Thread<'_, '_> {
     }
 }
 
+/// Renders a template for a cluster and records it.
+///
+/// # Errors
+/// The inputs of the cluster are invalid.
+pub(super) fn record(template: &Template, layers: &Layers, cluster: &Cluster) -> Result<RecordedOutput> {
+    let (own, arena, names) = (layers.overlay(cluster)?, Arena::new(), Arena::new());
+    let shapes = Shapes::new(&names);
+    let builder = InputBuilder::new(&arena, &shapes);
+    let (shared, given) = (builder.data_map(layers.shared())?, converted(&own, &builder)?);
+    let inputs = inputs_of(shared, layers.merge(), &own, given, &builder);
+    let (recording, result) = template.record(&mut Session::new(), inputs);
+    let (text, error) = result.map_or_else(|error| (String::new(), Some(error)), |text| (text, None));
+    let mut recorded = RecordedOutput::of_template(text, recording);
+    recorded.error = error;
+    Ok(recorded)
+}
+
 /// Converts the inputs of a cluster: its own, or all of them.
 fn converted<'v, 'w: 'v>(own: &'v Overlay<'_>, builder: &InputBuilder<'v, 'w>) -> Result<Value<'v>> {
     match own {
@@ -295,20 +256,20 @@ fn inputs_of<'v, 'w: 'v>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Forge;
-    use crate::forge::tests::forge;
+    use crate::Templates;
+    use crate::templates::tests::folder;
     use dropforge_engine::Engine;
 
     #[test]
     fn own_inputs_lie_over_the_shared_ones() {
-        let (_temp, set) = forge(&[("a.tera", "{{ x.n }}{{ y }}{{ _p }}")]);
-        let forge = Forge::compile(&set, None, Engine::builder()).unwrap();
+        let (_temp, set) = folder(&[("a.tera", "{{ x.n }}{{ y }}{{ _p }}")]);
+        let templates = Templates::compile(&set, None, Engine::builder()).unwrap();
         let map = |text| serde_json::from_str::<dropforge_value::Data>(text).unwrap().into_map().unwrap();
         let shared = map(r#"{"x": {"n": 1, "m": 2}, "y": 3, "_p": "."}"#);
         let clusters = [r#"{"x": {"n": 5}}"#, r#"{"y": 7}"#, r#"{"x": {}}"#, r#"{"_p": null}"#].map(Overlay::Json);
         for (merge, expected) in [(Merge::Deep, "53.17.13."), (Merge::Replace, "53.17.13")] {
             let layers = Layers::new([shared.clone()], Vec::new(), merge);
-            let stamper = forge.stamper(["a.tera"], &layers).unwrap();
+            let stamper = templates.stamper(["a.tera"], &layers).unwrap();
             let (mut text, mut results) = (String::new(), Vec::new());
             stamper.work(&mut |renderer| {
                 let cluster = Cluster::new("", Default::default());

@@ -45,7 +45,7 @@ impl StreamJob<'_> {
     ///
     /// # Errors
     /// Same as [`stamp`](super::stamp()); faults of batches are in [`Report::errors`].
-    pub fn stamp<S: Stamp>(&self, stamp: &S, fleet: &mut FleetStream<'_>, out: &Path) -> Result<Report> {
+    pub fn stamp(&self, stamp: &dyn Stamp, fleet: &mut FleetStream<'_>, out: &Path) -> Result<Report> {
         let dir = OutputDir::create(out)?;
         dir.lock(true)?;
         self.stamp_to(stamp, fleet, &dir)
@@ -55,9 +55,9 @@ impl StreamJob<'_> {
     ///
     /// # Errors
     /// Same as [`StreamJob::stamp`]; errors of the destination.
-    pub(crate) fn stamp_to<S: Stamp, D: Destination>(
+    pub(crate) fn stamp_to<D: Destination>(
         &self,
-        stamp: &S,
+        stamp: &dyn Stamp,
         fleet: &mut FleetStream<'_>,
         to: &D,
     ) -> Result<Report> {
@@ -82,9 +82,9 @@ impl StreamJob<'_> {
     ///
     /// # Errors
     /// Same as [`stream`]; faults of batches are in [`Report::errors`].
-    pub fn stream<S: Stamp>(
+    pub fn stream(
         &self,
-        stamp: &S,
+        stamp: &dyn Stamp,
         fleet: &mut FleetStream<'_>,
         out: &mut (dyn Write + Send),
     ) -> Result<Report> {

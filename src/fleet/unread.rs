@@ -9,7 +9,6 @@ mod suspects;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::charts::FleetChart;
 use super::layers::Layers;
 use super::layout::Layout;
 use super::origins::{Origins, leaves};
@@ -63,35 +62,14 @@ impl ReadValues {
         read
     }
 
-    /// Finds the values that a chart knows, with all charts in it: those that its templates read, and those that
-    /// `values.yaml`, a schema or the condition of a dependency names. All count if the chart does not compile as a whole.
-    /// If these names have all shared values of `given`, nothing is compiled, and those that only templates read are left
-    /// out.
-    pub fn by_chart(chart: &FleetChart, given: Option<&Layers>) -> Self {
-        let mut read = ReadPaths::default();
-        if let Some(given) = given {
-            let named = Self::known_to(chart, &read, false);
-            if named.unread_names(given).order.is_empty() {
-                return named;
-            }
-        }
-        let (mut templates, mut changes_maps) = (Vec::new(), false);
-        match chart.template.compile(&chart.template.chart().whole()) {
-            Ok(template) => {
-                template.program().add_reads(&mut read);
-                changes_maps = template.program().start().mutable;
-                templates.push(template);
-            }
-            Err(_) => read.everything = true,
-        }
-        Self { templates, ..Self::known_to(chart, &read, changes_maps) }
+    /// Returns these values, which `templates` read.
+    pub(super) fn of(tree: ReadPaths, templates: Vec<Template>) -> Self {
+        Self { tree, templates, ..Self::default() }
     }
 
-    /// Returns the values that a chart knows, whose templates read `read`.
-    fn known_to(chart: &FleetChart, read: &ReadPaths, changes_maps: bool) -> Self {
-        let mut found = Self { tree: chart.template.chart().known_values(read, changes_maps), ..Self::default() };
-        chart.namespace_key.iter().for_each(|path| found.add(path));
-        found
+    /// Returns `true` if all shared values are read.
+    pub(super) fn has_all(&self, layers: &Layers) -> bool {
+        self.unread_names(layers).order.is_empty()
     }
 
     /// Adds the value at a dotted path, and all below it.

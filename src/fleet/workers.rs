@@ -84,8 +84,8 @@ pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Runs the workers. Returns the results of their sinks, and the report without counts of files. When the run ends
 /// early, calls `halt` with the first cluster that is left out, so that no sink waits for it.
-pub(super) fn drive<S: Stamp, K: Sink>(
-    stamp: &S,
+pub(super) fn drive<K: Sink>(
+    stamp: &dyn Stamp,
     job: &Job<'_>,
     halt: &(dyn Fn(usize) + Sync),
     sink: &(impl Fn() -> K + Sync),
@@ -118,13 +118,7 @@ pub(super) fn drive<S: Stamp, K: Sink>(
 }
 
 /// Runs one worker. After a panic, which is a bug, it restarts with a new renderer.
-fn work<S: Stamp, K: Sink>(
-    stamp: &S,
-    job: &Job<'_>,
-    shared: &Shared,
-    halt: &(dyn Fn(usize) + Sync),
-    sink: K,
-) -> K::Done {
+fn work<K: Sink>(stamp: &dyn Stamp, job: &Job<'_>, shared: &Shared, halt: &(dyn Fn(usize) + Sync), sink: K) -> K::Done {
     let mut worker = Worker { job, shared, halt, sink, block: 0..0 };
     let mut again = true;
     while again {

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use dropforge::bulk::{self, DocumentCheck, Fleet, FleetChart, FleetOptions, Format, Job, Layers, Layout, Options};
-use dropforge::bulk::{Plan, Report, Selector, Specialise, Stamper, Watch};
+use dropforge::bulk::{self, ChartSet, ChartStamper, DocumentCheck, Fleet, FleetOptions, Format, Job, Layers, Layout};
+use dropforge::bulk::{Options, Plan, Report, Selector, Specialise, Watch};
 use dropforge::dialect::helm::chart::{Capabilities, ChartSource, Release, Selection, UserValues};
 use dropforge::engine::Engine;
 use dropforge::text::Source;
@@ -105,7 +105,7 @@ fn set(values: &mut Value, pointer: &str, value: Value) {
 
 /// A fleet with its plan. Each cluster is a release of a chart.
 pub struct ChartFleet {
-    chart: FleetChart,
+    chart: ChartSet,
     fleet: Fleet,
     layers: Layers,
     plan: Plan,
@@ -127,7 +127,7 @@ impl ChartFleet {
         let fleet = Fleet::read(&text, Format::Ndjson, &FleetOptions::default()).expect("a fleet");
         let layers = Layers::default();
         let layout = Layout::parse("{cluster}").expect("a layout");
-        let plan = Plan::new(&fleet, &layers, &Selector::default(), chart.outputs(), layout);
+        let plan = Plan::new(&fleet, &layers, &Selector::default(), chart.outputs().all, layout);
         let plan = plan.unwrap_or_else(|errors| panic!("{errors:?}"));
         Self { chart, fleet, layers, plan }
     }
@@ -139,18 +139,18 @@ impl ChartFleet {
     pub fn stream(&self, specialise: Specialise, out: &mut (dyn Write + Send)) -> usize {
         let Self { chart, fleet, layers, plan } = self;
         let options = Options { threads: 1, specialise, ..Options::default() };
-        let stamper = Stamper::of_chart(chart, layers).for_plan(plan);
+        let stamper = ChartStamper::new(chart, None).for_plan(plan);
         let job = Job { fleet, layers, plan, options: &options, watch: Watch::none() };
         let report: Report = bulk::stream(&stamper, &job, out).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(report.failed, 0, "{:?}", report.failures.first().map(|failure| failure.diagnostic.to_string()));
-        stamper.admitted()
+        stamper.shared()
     }
 }
 
-fn chart(engine: &Engine, source: &ChartSource, name: Option<&str>) -> FleetChart {
+fn chart(engine: &Engine, source: &ChartSource, name: Option<&str>) -> ChartSet {
     let mut capabilities = Capabilities::default();
     capabilities.helm_version.git_commit = "fixed".to_owned();
-    FleetChart {
+    ChartSet {
         template: engine.chart(source).unwrap_or_else(|errors| panic!("{errors}")),
         values: UserValues::default(),
         release: Release::default(),

@@ -8,7 +8,7 @@ use crate::options::{CheckMode, LanguageArgs, ValueArgs};
 use crate::schema::SchemaArgs;
 use clap::Args;
 use dropforge::bulk::values::SetKind;
-use dropforge::bulk::{DocumentCheck, FleetChart};
+use dropforge::bulk::{ChartSet, DocumentCheck};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge::dialect::helm::chart::{Capabilities, Release, Selection, UserValues};
 use dropforge::engine::chart::ChartTemplate;
@@ -109,9 +109,9 @@ impl ChartArgs {
         template: ChartTemplate,
         values: UserValues,
         (single, is_strict): (bool, bool),
-    ) -> Result<FleetChart> {
+    ) -> Result<ChartSet> {
         let release = self.release();
-        Ok(FleetChart {
+        Ok(ChartSet {
             template,
             values,
             name: Some(release.name.clone()),
@@ -144,9 +144,9 @@ impl FleetChartArgs {
         template: ChartTemplate,
         (values, name_key): (UserValues, Option<&str>),
         single: bool,
-    ) -> Result<FleetChart> {
+    ) -> Result<ChartSet> {
         let check = DocumentCheck::new(self.check_output == Some(CheckMode::Strict));
-        Ok(FleetChart { single, check, ..self.releases.chart(template, values, name_key)? })
+        Ok(ChartSet { single, check, ..self.releases.chart(template, values, name_key)? })
     }
 }
 
@@ -179,9 +179,9 @@ impl ReleasesArgs {
         template: ChartTemplate,
         mut values: UserValues,
         name_key: Option<&str>,
-    ) -> Result<FleetChart> {
+    ) -> Result<ChartSet> {
         self.of_fleet(&mut values, name_key);
-        Ok(FleetChart {
+        Ok(ChartSet {
             template,
             values,
             release: self.release.release(),

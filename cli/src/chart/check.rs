@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 
 use dropforge::bulk::{
-    self, DEFAULT_LAYOUT, Failure, Fleet, FleetChart, Job, Layers, Layout, Options, Plan, ReadValues, Selection,
-    Selector, Stamper, Watch, missing_in_chart,
+    self, ChartSet, ChartStamper, DEFAULT_LAYOUT, Failure, Fleet, Job, Layers, Layout, Options, Plan, RunSet,
+    Selection, Selector, Watch, missing_in_chart,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Severity};
 use dropforge::dialect::helm::chart::{Plan as Release, UserValues};
@@ -69,12 +69,7 @@ pub(crate) fn check(path: &Path, with: With<'_>, files: &mut InputFiles, console
 }
 
 impl Checked {
-    fn open(
-        &self,
-        path: &Path,
-        With { args, .. }: With<'_>,
-        files: &mut InputFiles,
-    ) -> Result<FleetChart, Diagnostics> {
+    fn open(&self, path: &Path, With { args, .. }: With<'_>, files: &mut InputFiles) -> Result<ChartSet, Diagnostics> {
         let given = args.values.values();
         let mut values = user_values(given, files)?;
         values.skip_schemas(args.schema.is_off());
@@ -87,7 +82,7 @@ impl Checked {
     /// Checks an open chart. The inner errors are findings.
     fn all(
         &mut self,
-        chart: &FleetChart,
+        chart: &ChartSet,
         with: With<'_>,
         files: &mut InputFiles,
         console: &Console,
@@ -120,7 +115,7 @@ impl Checked {
         }
         let names = self.forms(chart, &merged, &clusters);
         let released = names.map_err(Failed::from).and_then(|()| {
-            let plan = Plan::new(fleet, &merged, &selector, chart.outputs(), Layout::parse(DEFAULT_LAYOUT)?)?;
+            let plan = Plan::new(fleet, &merged, &selector, chart.outputs().all, Layout::parse(DEFAULT_LAYOUT)?)?;
             self.releases(chart, &merged, (fleet, &plan), with.threads)
         });
         if released.is_ok() && self.failures.is_empty() {
@@ -132,7 +127,7 @@ impl Checked {
     /// Finds values that nothing in the chart reads, if nothing else reads values.
     fn unread(
         &mut self,
-        chart: &FleetChart,
+        chart: &ChartSet,
         layers: &Layers,
         (clusters, selector): (&Selection<'_>, &Selector),
         args: &CheckArgs,
@@ -140,7 +135,7 @@ impl Checked {
         if !args.values.any() || args.is_part || args.templates.len() > 1 {
             return Ok(());
         }
-        let read = ReadValues::by_chart(chart, None).and_declared(layers);
+        let read = chart.reads(None).and_declared(layers);
         let read = read.and_plan(selector, &Layout::parse(DEFAULT_LAYOUT)?, args.values.name_key());
         self.found.extend(read.unread(layers));
         self.failures.extend(read.unread_by_clusters(layers, clusters)?);
@@ -148,7 +143,7 @@ impl Checked {
     }
 
     /// Checks the chart alone.
-    fn release(&mut self, chart: &FleetChart) -> Result<(), Diagnostics> {
+    fn release(&mut self, chart: &ChartSet) -> Result<(), Diagnostics> {
         let plan = chart.template.chart().plan(&chart.values, &chart.release, &chart.capabilities)?;
         self.templates = plan.templates().len();
         let Found { lints, missing, render } = found(&chart.template, plan)?;
@@ -160,7 +155,7 @@ impl Checked {
     }
 
     /// Checks the chart without values.
-    fn outline(&mut self, chart: &FleetChart) -> Result<(), Diagnostics> {
+    fn outline(&mut self, chart: &ChartSet) -> Result<(), Diagnostics> {
         let plan = chart.template.chart().outline(&UserValues::default())?;
         self.templates = plan.templates().len();
         self.found.extend(chart.template.lints(&plan)?);
@@ -168,7 +163,7 @@ impl Checked {
     }
 
     /// Finds the names that nothing gives, in releases whose values differ in form.
-    fn forms(&mut self, chart: &FleetChart, layers: &Layers, clusters: &Selection<'_>) -> Result<(), Diagnostics> {
+    fn forms(&mut self, chart: &ChartSet, layers: &Layers, clusters: &Selection<'_>) -> Result<(), Diagnostics> {
         chart.each_form(layers, clusters, &mut |cluster, plan| {
             self.templates = self.templates.max(plan.templates().len());
             let Found { lints, missing, .. } = found(&chart.template, plan)?;
@@ -181,14 +176,14 @@ impl Checked {
     /// Renders the releases of all clusters.
     fn releases(
         &mut self,
-        chart: &FleetChart,
+        chart: &ChartSet,
         layers: &Layers,
         (fleet, plan): (&Fleet, &Plan),
         threads: usize,
     ) -> Result<(), Failed> {
         let options = Options { threads, ..Options::default() };
         let job = Job { fleet, layers, plan, options: &options, watch: Watch::none() };
-        let report = bulk::stream(&Stamper::of_chart(chart, layers).for_plan(plan), &job, &mut io::sink())?;
+        let report = bulk::stream(&ChartStamper::new(chart, None).for_plan(plan), &job, &mut io::sink())?;
         self.failures.extend(report.failures);
         self.found.extend(report.errors);
         self.found.extend(chart.check.warnings().iter().cloned());

@@ -1,5 +1,7 @@
 //! `dropforge render CHART`: the text of `helm template`.
 
+use std::any::Any;
+
 use super::{refuse_others, unused};
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
@@ -7,7 +9,7 @@ use crate::input::{InputFiles, is_dash};
 use crate::kube_schemas;
 use crate::options::Global;
 use crate::render::RenderArgs;
-use dropforge::bulk::{FleetChart, KubeSchemas, Run, RunSet, show_chart_writers};
+use dropforge::bulk::{ChartSet, KubeSchemas, Run, show_chart_writers};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked, Severity};
 use dropforge::engine::chart::ChartRender;
 
@@ -29,8 +31,10 @@ pub(crate) fn run(
     if reader.refuses(&run, &run.plan()?, console)? {
         return Ok(Exit::Error);
     }
-    let Run { set: RunSet::Chart(chart), kinds, .. } = run else { return Ok(Exit::Error) };
-    let FleetChart { template, values, release, capabilities, selection, .. } = *chart;
+    let Run { set, kinds, .. } = run;
+    let set: Box<dyn Any> = set;
+    let Ok(chart) = set.downcast() else { return Ok(Exit::Error) };
+    let ChartSet { template, values, release, capabilities, selection, .. } = *chart;
     let render = template.render(&values, &release, &capabilities)?;
     let output = render.output()?;
     unusual(&render, args.is_strict(), console)?;

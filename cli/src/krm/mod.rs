@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use dropforge::bulk::{self, Forge, Skipped, TemplateFile, TemplateSet};
+use dropforge::bulk::{self, Skipped, TemplateFile, TemplateSet, Templates};
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::engine::{OutputCheck, OutputSyntax, Template};
 use dropforge::limits::Limits;
@@ -60,14 +60,14 @@ pub(crate) fn run(args: &KrmArgs, files: &mut InputFiles, console: &Console) -> 
 /// Renders all templates of the list's configuration.
 fn make(args: &KrmArgs, list: &ResourceList, warnings: &mut Errors) -> Result<Vec<(Identity, Data)>, Errors> {
     let config = list.config()?;
-    let (set, forge) = compile(args, config.templates, &config.paths)?;
-    warnings.extend(set.skipped.warnings().chain(forge.lints()));
-    let names = bulk::outputs(&set.files, &mut |name| forge.references(name)).map_err(one)?;
+    let (set, templates) = compile(args, config.templates, &config.paths)?;
+    warnings.extend(set.skipped.warnings().chain(templates.lints()));
+    let names = bulk::outputs(&set.files, &mut |name| templates.references(name)).map_err(one)?;
     let (arena, keys) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&keys);
     let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(&config.inputs).map_err(one)?);
     let (mut made, mut errors) = (Vec::<(Identity, Data)>::new(), Vec::new());
-    for template in names.iter().filter_map(|name| forge.get(name)) {
+    for template in names.iter().filter_map(|name| templates.get(name)) {
         match resources(template, inputs) {
             Ok(found) => made.extend(found),
             Err(found) => errors.extend(found),
@@ -91,7 +91,7 @@ fn compile(
     args: &KrmArgs,
     templates: Vec<(String, String)>,
     paths: &[PathBuf],
-) -> Result<(TemplateSet, Forge), Errors> {
+) -> Result<(TemplateSet, Templates), Errors> {
     let mut set = match paths {
         [] => TemplateSet { root: PathBuf::from("."), files: Vec::new(), skipped: Skipped::default() },
         paths => args.language.discover(paths, &NamedFiles::default()).map_err(one)?,
@@ -102,8 +102,8 @@ fn compile(
         set.files.push(TemplateFile { name: name.clone(), explicit: false, executable: false });
         engine = engine.template(name, text);
     }
-    let forge = Forge::compile(&set, args.language.lang, engine).map_err(|errors| errors.into_vec())?;
-    Ok((set, forge))
+    let templates = Templates::compile(&set, args.language.lang, engine).map_err(|errors| errors.into_vec())?;
+    Ok((set, templates))
 }
 
 /// Renders the resources of one template.

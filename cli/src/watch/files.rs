@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use dropforge::bulk::{Cluster, Fleet, Forge, Layers, Plan};
+use dropforge::bulk::{Cluster, Fleet, Layers, Plan, RunSet};
 use dropforge::diagnostics::Result;
 use dropforge::value::{Data, DataMap};
 
@@ -152,14 +152,15 @@ impl Seen {
         plan: Plan,
         fleet: &Fleet,
         layers: &Layers,
-        forge: &Forge,
+        set: &dyn RunSet,
         all: bool,
     ) -> Result<Plan> {
         if !self.is_watching {
             return Ok(plan);
         }
-        let next = State::new(fleet, layers, forge, &plan)?;
-        let sources = forge.templates().flat_map(|template| template.program().sources());
+        let next = State::new(fleet, layers, set, &plan)?;
+        let templates = set.templates();
+        let sources = templates.iter().flat_map(|template| template.program().sources());
         self.sources = sources.map(|source| source.name().to_owned()).collect();
         let last = self.last.as_ref();
         let last = last.filter(|last| last.shared == next.shared && !(all && last.has_more(&next)));
@@ -189,14 +190,14 @@ impl Seen {
 }
 
 impl State {
-    fn new(fleet: &Fleet, layers: &Layers, forge: &Forge, plan: &Plan) -> Result<Self> {
+    fn new(fleet: &Fleet, layers: &Layers, set: &dyn RunSet, plan: &Plan) -> Result<Self> {
         let names = plan.outputs().iter().map(|output| output.template.clone());
         let mut clusters = HashMap::new();
         fleet.each(&mut |_, cluster| {
             clusters.insert(cluster.name().to_owned(), of_cluster(cluster));
             Ok(())
         })?;
-        let templates = names.map(|name| (name.clone(), of_output(forge, &name))).collect();
+        let templates = names.map(|name| (name.clone(), set.fingerprint(&name))).collect();
         Ok(Self { templates, clusters, shared: layers.shared().clone() })
     }
 
@@ -226,22 +227,6 @@ impl State {
             (false, _) => plan.narrowed(fleet, &|_| true, &cluster),
         }
     }
-}
-
-/// Returns a hash of all sources of an output: of the copied file, or of the template and what it includes, imports or
-/// extends.
-fn of_output(forge: &Forge, name: &str) -> Option<u64> {
-    let mut hasher = DefaultHasher::new();
-    forge.is_executable(name).hash(&mut hasher);
-    if let Some(copied) = forge.file(name) {
-        copied.hash(&mut hasher);
-        return Some(hasher.finish());
-    }
-    let sources = forge.get(name)?.program().sources();
-    for source in sources {
-        (source.name(), source.text()).hash(&mut hasher);
-    }
-    (!sources.is_empty()).then(|| hasher.finish())
 }
 
 /// Returns a hash of a cluster's own inputs.

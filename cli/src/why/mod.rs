@@ -21,7 +21,7 @@ use crate::stamp::StampArgs;
 use clap::Args;
 use dropforge::bulk::why::{Answer, RecordedOutput, find};
 use dropforge::bulk::{
-    Cluster, Layers, Options, ReadFiles, Run, RunOptions, Specialise, Stamper, Withheld, short_digest,
+    Cluster, Layers, Options, ReadFiles, Run, RunOptions, Specialise, Stamp, Withheld, short_digest,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 
@@ -180,11 +180,11 @@ pub(super) fn each_recorded(
     run: &Run,
     each: &mut dyn FnMut(&str, &RecordedOutput, Values<'_>),
 ) -> std::result::Result<(), Failed> {
-    let (Run { fleet, values, outputs, .. }, stamper) = (run, run.renderer()?);
+    let Run { set, fleet, values, outputs, .. } = run;
     let mut reader = fleet.reader();
     let cluster = reader.cluster(0)?;
-    for (nth, output) in outputs.all.iter().enumerate() {
-        each(&output.template, &stamper.recorded(values, cluster, nth)?, (values, cluster));
+    for output in &outputs.all {
+        each(&output.template, &set.record(&output.template, values, cluster)?, (values, cluster));
     }
     Ok(())
 }
@@ -202,7 +202,7 @@ pub(super) fn search(run: &Run, wanted: &Wanted) -> std::result::Result<Option<A
         if found.is_some() || failed.is_some() || !is_wanted || !selects(run, one)? {
             return Ok(());
         }
-        match of_cluster(run, &stamper, one, wanted) {
+        match of_cluster(run, &*stamper, one, wanted) {
             Ok(report) => found = report,
             Err(error) => failed = Some(error),
         }
@@ -219,11 +219,11 @@ fn selects(run: &Run, cluster: &Cluster) -> Result<bool> {
 /// Finds the place among the outputs of a cluster.
 fn of_cluster(
     run: &Run,
-    stamper: &Stamper<'_>,
+    stamper: &dyn Stamp,
     cluster: &Cluster,
     wanted: &Wanted,
 ) -> std::result::Result<Option<Answer>, Failed> {
-    let Run { values, outputs, paths, .. } = run;
+    let Run { set, values, outputs, paths, .. } = run;
     let template = wanted.of.as_ref().map(|maker| maker.template.as_str());
     for (nth, text) in stamper.texts(values, cluster)?.into_iter().enumerate() {
         let name = outputs.all.get(nth).map_or("", |output| output.template.as_str());
@@ -236,7 +236,7 @@ fn of_cluster(
         let file = wanted.text.as_ref().unwrap_or(&text);
         let at = wanted.at(file)?;
         let Some((file, at)) = find(file, at, &text, template.is_some()) else { continue };
-        let recorded = stamper.recorded(values, cluster, nth)?;
+        let recorded = set.record(name, values, cluster)?;
         let question = wanted.question(cluster.name(), name);
         let given = recorded.givens(values, Some(cluster));
         if let Some(answer) = recorded.answer(&question, (file, at), &given) {

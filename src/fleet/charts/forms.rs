@@ -11,7 +11,7 @@
 
 use std::cell::OnceCell;
 
-use super::{FleetChart, own_values};
+use super::{ChartSet, own_values};
 use crate::layers::Layers;
 use crate::selector::Selection;
 use dropforge_base::diagnostics::{Diagnostics, Result};
@@ -57,7 +57,7 @@ impl Memory<'_> {
 
 /// The forms of the releases of one thread.
 pub(super) struct Forms<'t, 'w, 'f> {
-    chart: &'f FleetChart,
+    chart: &'f ChartSet,
     memory: &'t Memory<'f>,
     shapes: &'t Shapes<'w>,
     known: HashMap<Vec<u8>, State<'t>>,
@@ -111,7 +111,7 @@ pub(super) struct Own<'c> {
 }
 
 impl<'t, 'w, 'f: 't> Forms<'t, 'w, 'f> {
-    pub fn new(chart: &'f FleetChart, memory: &'t Memory<'f>, shapes: &'t Shapes<'w>) -> Self {
+    pub fn new(chart: &'f ChartSet, memory: &'t Memory<'f>, shapes: &'t Shapes<'w>) -> Self {
         Self { chart, memory, shapes, known: HashMap::new(), plans: 0, own: Arena::new(), printer: Printer::default() }
     }
 
@@ -177,7 +177,7 @@ fn at<'d>(values: &'d DataMap, path: &str) -> Option<&'d Data> {
     keys.try_fold(first?, |value, key| value.get(key))
 }
 
-impl FleetChart {
+impl ChartSet {
     /// Returns the release of a cluster, and whether its namespace is its own. `None` if something is wrong with it.
     fn open_release(&self, own: &Own<'_>, given: &DataMap) -> Option<(Release, bool)> {
         let name = self.name.as_deref().unwrap_or(own.name).to_owned();
@@ -196,7 +196,7 @@ impl FleetChart {
 impl<'t> Ready<'t> {
     /// Makes the plan of the form of a release. `None` if its releases share nothing.
     fn new<'f: 't>(
-        chart: &'f FleetChart,
+        chart: &'f ChartSet,
         (memory, shapes, place): (&'t Memory<'f>, &'t Shapes<'_>, &'t OnceCell<OpenPlan<'f>>),
         session: &mut Session,
         own: &Own<'_>,
@@ -211,7 +211,7 @@ impl<'t> Ready<'t> {
     /// Makes the form again, with further keys that templates add to the maps of charts.
     fn with(
         &self,
-        chart: &FleetChart,
+        chart: &ChartSet,
         memory: (&'t Memory<'_>, &'t Shapes<'_>),
         session: &mut Session,
         own: (&Own<'_>, &[String]),
@@ -221,7 +221,7 @@ impl<'t> Ready<'t> {
     }
 
     fn of(
-        chart: &FleetChart,
+        chart: &ChartSet,
         plan: &'t OpenPlan<'t>,
         (memory, shapes): (&'t Memory<'_>, &'t Shapes<'_>),
         session: &mut Session,
@@ -245,7 +245,7 @@ impl<'t> Ready<'t> {
 
     /// Prints the documents that are the same in all releases.
     fn sharing(
-        chart: &FleetChart,
+        chart: &ChartSet,
         (plan, of): (&'t OpenPlan<'t>, OpenChart<'t>),
         same: Vec<Option<String>>,
         outputs: &[String],
@@ -270,7 +270,7 @@ impl<'t> Ready<'t> {
     /// Returns the documents of the templates that are not the same in all releases of the form.
     fn render(
         &self,
-        chart: &FleetChart,
+        chart: &ChartSet,
         (session, printer): (&mut Session, &mut Printer),
         (arena, shapes): (&mut Arena, &Shapes<'_>),
         own: &Own<'_>,
@@ -299,7 +299,7 @@ impl<'t> Ready<'t> {
     }
 
     /// Appends the texts of outputs.
-    fn write(&self, chart: &FleetChart, own: &Printed, outputs: &[String], text: &mut String, ends: &mut Vec<usize>) {
+    fn write(&self, chart: &ChartSet, own: &Printed, outputs: &[String], text: &mut String, ends: &mut Vec<usize>) {
         if chart.single {
             self.printed.print(own, &self.crds, chart.selection, text);
             ends.push(text.len());
@@ -318,7 +318,7 @@ impl<'t> Ready<'t> {
 /// Returns the texts of templates, in the order of rendering, or `None` for those that have to run for each release of the
 /// form of `own`; and keys that they add to the maps of charts. `None` for all if a template changes other values.
 fn same_texts(
-    chart: &FleetChart,
+    chart: &ChartSet,
     (plan, of): (&OpenPlan<'_>, &OpenChart<'_>),
     session: &mut Session,
     shapes: &Shapes<'_>,
@@ -358,7 +358,7 @@ fn joined(some: &[String], mut more: Vec<String>) -> Vec<String> {
     more
 }
 
-impl FleetChart {
+impl ChartSet {
     /// Calls `each` with the plan of the first release of each form, and the name of its cluster. Values of one form have the
     /// same keys and booleans. Releases without a plan are left out, and so are the forms after many.
     ///

@@ -3,9 +3,9 @@ use dropforge_engine::Engine;
 use dropforge_helm::chart::ChartSource;
 
 /// Returns a chart of these files. Each cluster is one text.
-fn chart<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>) -> FleetChart {
+fn chart<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>) -> ChartSet {
     let source = ChartSource::from_files(files).unwrap();
-    FleetChart {
+    ChartSet {
         template: Engine::new().chart(&source).unwrap(),
         values: UserValues::default(),
         release: Release::default(),
@@ -20,9 +20,9 @@ fn chart<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>) -> FleetChart 
 
 /// Renders clusters one after another. Returns the texts of each, or its errors, and the number of clusters that shared the
 /// plan of a form.
-fn stamped(chart: &FleetChart, clusters: &[String], forms: bool) -> (Vec<std::result::Result<String, String>>, usize) {
+fn stamped(chart: &ChartSet, clusters: &[String], forms: bool) -> (Vec<std::result::Result<String, String>>, usize) {
     let mut found = Vec::new();
-    let shared = work(chart, (&[], None, forms), &mut |renderer| {
+    let shared = super::stamper::work(chart, (&[], None, forms), &mut |renderer| {
         for (at, own) in clusters.iter().enumerate() {
             let (cluster, mut text, mut results) =
                 (Cluster::new(format!("c{at}"), DataMap::default()), String::new(), Vec::new());
@@ -36,7 +36,7 @@ fn stamped(chart: &FleetChart, clusters: &[String], forms: bool) -> (Vec<std::re
 }
 
 /// Checks that clusters have the same texts and errors with forms and without. Returns the number that shared a plan.
-fn agrees(chart: &FleetChart, clusters: &[String]) -> usize {
+fn agrees(chart: &ChartSet, clusters: &[String]) -> usize {
     let ((plain, none), (shared, count)) = (stamped(chart, clusters, false), stamped(chart, clusters, true));
     assert_eq!(none, 0);
     for ((plain, shared), own) in plain.iter().zip(&shared).zip(clusters) {
@@ -93,15 +93,15 @@ fn releases_of_one_form_share_what_is_the_same() {
     let chart = chart(FILES);
     // Each of the four forms has one release that is rendered as a whole.
     assert_eq!(agrees(&chart, &clusters(24)), 20);
-    let by_file = FleetChart { single: false, ..self::chart(FILES) };
+    let by_file = ChartSet { single: false, ..self::chart(FILES) };
     assert_eq!(agrees(&by_file, &clusters(24)), 20);
-    let hooks = FleetChart { selection: Selection { hooks: false, crds: true }, name: Some("one".to_owned()), ..chart };
+    let hooks = ChartSet { selection: Selection { hooks: false, crds: true }, name: Some("one".to_owned()), ..chart };
     assert_eq!(agrees(&hooks, &clusters(24)), 20);
 }
 
 #[test]
 fn folders_of_templates_may_be_called_crds_and_templates() {
-    let chart = |crds| FleetChart {
+    let chart = |crds| ChartSet {
         single: false,
         selection: Selection { crds, ..Selection::default() },
         ..chart([
@@ -114,8 +114,8 @@ fn folders_of_templates_may_be_called_crds_and_templates() {
             ("charts/crds/templates/c.yaml", "kind: C\n"),
         ])
     };
-    let of = |chart: &FleetChart| {
-        let names: Vec<_> = chart.outputs().into_iter().map(|output| output.name).collect();
+    let of = |chart: &ChartSet| {
+        let names: Vec<_> = chart.outputs().all.into_iter().map(|output| output.name).collect();
         (names, stamped(chart, &["{}".to_owned()], true).0)
     };
     let (names, texts) = of(&chart(false));
@@ -131,7 +131,7 @@ fn folders_of_templates_may_be_called_crds_and_templates() {
 
 #[test]
 fn documents_of_comments_make_no_file_of_their_own() {
-    let chart = FleetChart {
+    let chart = ChartSet {
         single: false,
         ..chart([
             ("Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\n"),
@@ -139,7 +139,7 @@ fn documents_of_comments_make_no_file_of_their_own() {
         ])
     };
     let (fields, mut text, mut results, mut pieces) = (["kind".to_owned()], String::new(), Vec::new(), Vec::new());
-    work(&chart, (&fields, None, true), &mut |renderer| {
+    super::stamper::work(&chart, (&fields, None, true), &mut |renderer| {
         let cluster = Cluster::new("c", DataMap::default());
         renderer.render(&cluster, &Overlay::Json("{}"), &mut text, &mut results).unwrap();
         renderer.take_pieces(&mut pieces);
@@ -171,7 +171,7 @@ fn a_strict_schema_need_not_know_the_keys_of_the_fleet() {
     let strict = chart(r#"{"properties": {"tag": {"type": "string"}}, "additionalProperties": false}"#);
     assert_eq!(agrees(&strict, &clusters), 19);
     assert!(stamped(&strict, &clusters, false).0.iter().all(|found| found.is_ok()));
-    let notes = |chart: &FleetChart, own: &str| {
+    let notes = |chart: &ChartSet, own: &str| {
         let own = serde_json::from_str::<Data>(own).unwrap().into_map().unwrap();
         let errors = chart.documents(&mut Session::new(), "c", (own, false)).unwrap_err();
         let error = errors.into_vec().remove(0);

@@ -136,15 +136,15 @@ fn wait(stop: &AtomicBool) -> bool {
 /// # use dropforge::text::Source;
 /// use dropforge::remote::Store;
 /// # let set = discover(&[templates], None, &|name| dialect_of(name).is_some())?;
-/// # let forge = Forge::compile(&set, None, Engine::builder())?;
-/// # let names = outputs(&set.files, &mut |name| forge.references(name))?;
+/// # let templates = Templates::compile(&set, None, Engine::builder())?;
+/// # let names = outputs(&set.files, &mut |name| templates.references(name))?;
 /// # let fleet = Source::new("fleet.csv", "name\neu-1\nus-1\n");
 /// # let fleet = Fleet::read(&fleet, Format::Csv, &FleetOptions::default())?;
 /// # let layers = Layers::default();
 /// # let outputs = names.into_iter().map(|name| Output::new(name, &language_extensions())).collect();
 /// # let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, Layout::parse(DEFAULT_LAYOUT)?)
 /// #     .map_err(Failure::diagnostics)?;
-/// # let stamper = forge.stamper(plan.outputs().iter().map(|output| &*output.template), &layers)?;
+/// # let stamper = templates.stamper(plan.outputs().iter().map(|output| &*output.template), &layers)?;
 /// # let options = Options::default();
 /// # let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
 /// // A stamper and a job, as in the example of the module.
@@ -160,7 +160,7 @@ fn wait(stop: &AtomicBool) -> bool {
 /// # Errors
 /// `store.locked`, `store.lock_lost`, `store.no_conditions`, `plan.mass_delete`, `plan.foreign_file`,
 /// `file.bad_manifest`; errors of the store that all puts have. Failures of single clusters are in the report.
-pub fn stamp_to_store<S: Stamp>(stamp: &S, job: &Job<'_>, store: &Store, locking: Locking) -> Result<Report> {
+pub fn stamp_to_store(stamp: &dyn Stamp, job: &Job<'_>, store: &Store, locking: Locking) -> Result<Report> {
     let prefix = match &job.options.shard {
         None => Prefix::lock(store, locking)?,
         Some(shard) => Prefix::lock_shard(store, locking, shard, job.watch.stop)?,
@@ -186,8 +186,8 @@ pub fn finish_shards_in_store(
 ///
 /// # Errors
 /// Same as [`StreamJob::stamp`] and [`stamp_to_store`].
-pub fn stamp_stream_to_store<S: Stamp>(
-    stamp: &S,
+pub fn stamp_stream_to_store(
+    stamp: &dyn Stamp,
     job: &StreamJob<'_>,
     fleet: &mut FleetStream<'_>,
     store: &Store,
@@ -201,8 +201,8 @@ pub fn stamp_stream_to_store<S: Stamp>(
 ///
 /// # Errors
 /// Same as [`preview`](super::preview); errors of the store.
-pub fn preview_of_store<S: Stamp>(
-    stamp: &S,
+pub fn preview_of_store(
+    stamp: &dyn Stamp,
     job: &Job<'_>,
     store: &Store,
     on_preview: &mut (dyn FnMut(&FilePreview<'_>) -> io::Result<()> + Send),

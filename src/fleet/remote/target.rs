@@ -35,9 +35,9 @@ pub enum RemoteTarget<'t> {
 
 impl RemoteTarget<'_> {
     /// Stamps, previews or finishes a run.
-    pub(crate) fn run<S: Stamp>(
+    pub(crate) fn run(
         self,
-        renderer: &S,
+        renderer: &dyn Stamp,
         batches: &StreamJob<'_>,
         job: &Job<'_>,
         mode: RunMode<'_>,
@@ -66,8 +66,8 @@ impl RemoteTarget<'_> {
     }
 }
 
-fn packs<S: Stamp>(
-    renderer: &S,
+fn packs(
+    renderer: &dyn Stamp,
     job: &Job<'_>,
     (place, options): (&Place<'_>, &PackOptions),
     mode: RunMode<'_>,
@@ -94,15 +94,15 @@ fn packs<S: Stamp>(
 /// # use dropforge::text::Source;
 /// use dropforge::remote::Store;
 /// # let set = discover(&[templates], None, &|name| dialect_of(name).is_some())?;
-/// # let forge = Forge::compile(&set, None, Engine::builder())?;
-/// # let names = outputs(&set.files, &mut |name| forge.references(name))?;
+/// # let templates = Templates::compile(&set, None, Engine::builder())?;
+/// # let names = outputs(&set.files, &mut |name| templates.references(name))?;
 /// # let fleet = Source::new("fleet.csv", "name\neu-1\nus-1\n");
 /// # let fleet = Fleet::read(&fleet, Format::Csv, &FleetOptions::default())?;
 /// # let layers = Layers::default();
 /// # let outputs = names.into_iter().map(|name| Output::new(name, &language_extensions())).collect();
 /// # let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, Layout::parse(DEFAULT_LAYOUT)?)
 /// #     .map_err(Failure::diagnostics)?;
-/// # let stamper = forge.stamper(plan.outputs().iter().map(|output| &*output.template), &layers)?;
+/// # let stamper = templates.stamper(plan.outputs().iter().map(|output| &*output.template), &layers)?;
 /// # let options = Options::default();
 /// # let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
 /// // A stamper and a job, as in the example of the module.
@@ -115,12 +115,7 @@ fn packs<S: Stamp>(
 ///
 /// # Errors
 /// Errors of [`stream`], of the temporary file and of the store.
-pub fn stream_to_store<S: Stamp>(
-    stamp: &S,
-    job: &Job<'_>,
-    store: &Store,
-    key: &str,
-) -> Result<(Report, Option<Change>)> {
+pub fn stream_to_store(stamp: &dyn Stamp, job: &Job<'_>, store: &Store, key: &str) -> Result<(Report, Option<Change>)> {
     let mut to = BufWriter::with_capacity(1 << 17, tempfile::tempfile().map_err(failed)?);
     let report = stream(stamp, job, &mut to)?;
     if !report.is_complete() {

@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 use crate::destination::Destination;
 use crate::fleet::Fleet;
-use crate::forge::Forge;
 use crate::job::Job;
 use crate::key_set::KeySet;
 use crate::layers::Layers;
@@ -249,21 +248,6 @@ impl PlanDigest {
     pub fn bytes(&mut self, bytes: &[u8]) {
         // The length, so that no two lists of texts are alike.
         self.0.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
-    }
-
-    /// Adds the templates and the files that are copied.
-    ///
-    /// # Errors
-    /// `artifact.name` for a name that an artifact cannot hold.
-    pub fn forge(&mut self, forge: &Forge) -> Result<()> {
-        for template in forge.templates() {
-            self.bytes(&template.encoded()?);
-        }
-        for (name, content) in forge.files() {
-            self.text(name);
-            self.bytes(content);
-        }
-        Ok(())
     }
 
     /// Adds the outputs of a plan.

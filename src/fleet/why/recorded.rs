@@ -6,15 +6,12 @@ use std::collections::HashMap;
 use super::found::{SOURCE, found_in};
 use super::report::{Answer, GivenOf, Question};
 use crate::cluster::Cluster;
-use crate::job::Stamp as _;
 use crate::layers::Layers;
 use crate::origins::Origin;
-use crate::stamper::Stamper;
 use crate::values::Step;
-use dropforge_base::diagnostics::{Diagnostic, Diagnostics, Result};
+use dropforge_base::diagnostics::Diagnostic;
 use dropforge_engine::chart::{ChartRecording, ChartRender};
-use dropforge_engine::recording::{Flow, Recorder, Recording, Why};
-use dropforge_machine::vm::Session;
+use dropforge_engine::recording::{Flow, Recording, Why};
 use dropforge_value::assign::InputValue;
 
 /// Maximum number of characters of a line that are looked at and shown.
@@ -53,48 +50,15 @@ pub struct Given {
     pub is_secret: bool,
 }
 
-impl Stamper<'_> {
-    /// Renders all outputs for a cluster. Returns the text of each, or its error.
-    ///
-    /// # Errors
-    /// The inputs of the cluster are invalid.
-    pub fn texts(&self, layers: &Layers, cluster: &Cluster) -> Result<Vec<Result<String>>> {
-        let own = layers.overlay(cluster)?;
-        let (mut text, mut ends, mut rendered) = (String::new(), Vec::new(), Ok(()));
-        self.work(&mut |renderer| rendered = renderer.render(cluster, &own, &mut text, &mut ends));
-        rendered?;
-        let mut start = 0;
-        let mut part = |end: usize| text.get(std::mem::replace(&mut start, end)..end).unwrap_or("").to_owned();
-        Ok(ends.into_iter().map(|end| end.map(&mut part)).collect())
-    }
-
-    /// Renders an output for a cluster again and records it.
-    ///
-    /// # Errors
-    /// The inputs of the cluster are invalid; errors of a chart.
-    pub fn recorded(
-        &self,
-        layers: &Layers,
-        cluster: &Cluster,
-        output: usize,
-    ) -> std::result::Result<RecordedOutput, Diagnostics> {
-        let own = layers.overlay(cluster)?;
-        if let Some(chart) = self.chart() {
-            let render = chart.rendered(cluster, &own)?;
-            let recording = render.record(&mut Session::new(), Recorder::default())?;
-            return Ok(RecordedOutput::of_chart(render, recording));
-        }
-        Ok(match self.record(&own, output)? {
-            Some((text, recording, error)) => RecordedOutput { error, ..RecordedOutput::of_template(text, recording) },
-            None => RecordedOutput { of: Of::Copied, error: None },
-        })
-    }
-}
-
 impl RecordedOutput {
     /// Creates it from the recording of a template and the text that it gives.
     pub fn of_template(text: String, recording: Recording) -> Self {
         Self { of: Of::Template(text, Box::new(recording)), error: None }
+    }
+
+    /// Creates that of a file that is copied.
+    pub fn copied() -> Self {
+        Self { of: Of::Copied, error: None }
     }
 
     /// Creates it from the recording of a chart.

@@ -107,15 +107,15 @@ impl PackOptions {
 /// # use dropforge::text::Source;
 /// use dropforge::remote::Store;
 /// # let set = discover(&[templates], None, &|name| dialect_of(name).is_some())?;
-/// # let forge = Forge::compile(&set, None, Engine::builder())?;
-/// # let names = outputs(&set.files, &mut |name| forge.references(name))?;
+/// # let templates = Templates::compile(&set, None, Engine::builder())?;
+/// # let names = outputs(&set.files, &mut |name| templates.references(name))?;
 /// # let fleet = Source::new("fleet.csv", "name\neu-1\nus-1\n");
 /// # let fleet = Fleet::read(&fleet, Format::Csv, &FleetOptions::default())?;
 /// # let layers = Layers::default();
 /// # let outputs = names.into_iter().map(|name| Output::new(name, &language_extensions())).collect();
 /// # let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, Layout::parse(DEFAULT_LAYOUT)?)
 /// #     .map_err(Failure::diagnostics)?;
-/// # let stamper = forge.stamper(plan.outputs().iter().map(|output| &*output.template), &layers)?;
+/// # let stamper = templates.stamper(plan.outputs().iter().map(|output| &*output.template), &layers)?;
 /// # let options = Options::default();
 /// # let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
 /// // A stamper and a job, as in the example of the module.
@@ -133,7 +133,7 @@ impl PackOptions {
 /// # Errors
 /// `file.locked`, `store.locked`, `plan.mass_delete`, `plan.foreign_file` for packs that dropforge did not write,
 /// `file.bad_manifest`; errors of writing a pack. Failures of single clusters are in the report.
-pub fn stamp_packs<S: Stamp>(stamp: &S, job: &Job<'_>, place: &Place<'_>, options: &PackOptions) -> Result<Report> {
+pub fn stamp_packs(stamp: &dyn Stamp, job: &Job<'_>, place: &Place<'_>, options: &PackOptions) -> Result<Report> {
     let fsync = job.options.fsync;
     match (place, &job.options.shard) {
         (Place::Directory(path), None) => write(stamp, job, &DirectoryPlace::create(path, fsync)?, options),
@@ -153,8 +153,8 @@ pub fn stamp_packs<S: Stamp>(stamp: &S, job: &Job<'_>, place: &Place<'_>, option
 ///
 /// # Errors
 /// Same as [`stamp_packs`]; also errors of `on_preview`, as `file.closed_pipe` or `file.write_failed`.
-pub fn check_packs<S: Stamp>(
-    stamp: &S,
+pub fn check_packs(
+    stamp: &dyn Stamp,
     job: &Job<'_>,
     place: &Place<'_>,
     options: &PackOptions,
@@ -169,7 +169,7 @@ pub fn check_packs<S: Stamp>(
     }
 }
 
-fn write<S: Stamp, P: PackPlace>(stamp: &S, job: &Job<'_>, place: &P, options: &PackOptions) -> Result<Report> {
+fn write<P: PackPlace>(stamp: &dyn Stamp, job: &Job<'_>, place: &P, options: &PackOptions) -> Result<Report> {
     let old = PackList::read(place)?;
     let delivery = Delivery::new(place, &old, job.options.force, true);
     let (mut report, delivery) = render(stamp, job, options, delivery)?;
@@ -210,8 +210,8 @@ fn is_whole(job: &Job<'_>, report: &Report) -> bool {
     !report.interrupted && (report.failed == 0 || !job.options.fail_fast)
 }
 
-fn compare<S: Stamp, P: PackPlace>(
-    stamp: &S,
+fn compare<P: PackPlace>(
+    stamp: &dyn Stamp,
     job: &Job<'_>,
     place: &P,
     options: &PackOptions,
@@ -238,8 +238,8 @@ fn compare<S: Stamp, P: PackPlace>(
 const WAITING: usize = 1;
 
 /// Renders all clusters into packs and delivers them.
-fn render<'d, S: Stamp, P: PackPlace>(
-    stamp: &S,
+fn render<'d, P: PackPlace>(
+    stamp: &dyn Stamp,
     job: &Job<'_>,
     options: &PackOptions,
     mut delivery: Delivery<'d, P>,

@@ -1,24 +1,34 @@
 //! The compiled templates of a run.
 
 use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::cluster::Cluster;
+use super::job::Stamp;
+use super::kube::KubeSchemas;
 use super::layers::Layers;
 use super::manifest::ReadLog;
+use super::output_names::{document_name, output_name};
+use super::plan::{Output, Plan};
+use super::sets::{RunOutputs, RunSet, unfit_format};
+use super::shards::PlanDigest;
 use super::splitter::Content;
-use super::stamper::Stamper;
+use super::stamper::{self, Stamper};
+use super::unread::ReadValues;
+use crate::why::RecordedOutput;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result, without_duplicates};
 use dropforge_base::stdlib::small_sort::tree_map;
 use dropforge_engine::{
-    Artifact, Dialect, DirLoader, Engine, EngineBuilder, Template, TemplateFile, TemplateSet, dialect_of,
-    unknown_language_in,
+    Artifact, Dialect, DirLoader, Engine, EngineBuilder, OutputSyntax, Template, TemplateFile, TemplateSet, dialect_of,
+    language_extensions, unknown_language_in,
 };
 use dropforge_value::{Arena, DataMap, InputBuilder, Inputs, OutputFormat, Shapes};
 
 /// Compiled templates by name, and files that are copied as they are.
 #[derive(Debug, Default)]
-pub struct Forge {
+pub struct Templates {
     templates: BTreeMap<String, Template>,
     /// Templates with a residual, for clusters over shared inputs that give the known values.
     over_known: BTreeMap<String, Template>,
@@ -27,7 +37,7 @@ pub struct Forge {
     executable: HashSet<String>,
 }
 
-impl Forge {
+impl Templates {
     /// Compiles every file of `set` as `dialect`, or as the language of its name. `builder` provides limits and
     /// functions. Includes are jailed to the root of the set.
     ///
@@ -39,12 +49,12 @@ impl Forge {
         builder: EngineBuilder,
     ) -> std::result::Result<Self, Diagnostics> {
         match Self::compile_valid(set, dialect, builder)? {
-            (forge, errors) if errors.is_empty() => Ok(forge),
+            (templates, errors) if errors.is_empty() => Ok(templates),
             (_, errors) => Err(errors.into()),
         }
     }
 
-    /// Works like [`Forge::compile`], but returns the valid templates and the errors of the others.
+    /// Works like [`Templates::compile`], but returns the valid templates and the errors of the others.
     ///
     /// # Errors
     /// `file.read_failed` if the root of the set cannot be read.
@@ -56,10 +66,10 @@ impl Forge {
         Self::compile_logged(set, dialect, builder, &ReadLog::default())
     }
 
-    /// Works like [`Forge::compile_valid`], and notes the files of templates.
+    /// Works like [`Templates::compile_valid`], and notes the files of templates.
     ///
     /// # Errors
-    /// Same as [`Forge::compile_valid`].
+    /// Same as [`Templates::compile_valid`].
     pub fn compile_logged(
         set: &TemplateSet,
         dialect: Option<Dialect>,
@@ -128,23 +138,8 @@ impl Forge {
         self.files.insert(name, bytes.into());
     }
 
-    /// Returns the content of the file called `name` that is copied as it is.
-    pub fn file(&self, name: &str) -> Option<&Arc<[u8]>> {
-        self.files.get(name)
-    }
-
-    /// Returns the files that are copied as they are, sorted by name.
-    pub(super) fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.files.iter().map(|(name, content)| (name.as_str(), &**content))
-    }
-
-    /// Returns `true` if the owner may execute this template or file, and so its output.
-    pub fn is_executable(&self, name: &str) -> bool {
-        self.executable.contains(name)
-    }
-
     /// Returns the templates, sorted by name.
-    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+    pub fn iter(&self) -> impl Iterator<Item = &Template> {
         self.templates.values()
     }
 
@@ -164,6 +159,53 @@ impl Forge {
     /// `template.unknown`.
     pub fn references(&self, name: &str) -> Result<Vec<String>> {
         self.find(name).map(|template| template.reaches().to_vec())
+    }
+
+    /// Returns the outputs of the templates `names`, and of all files that are copied. `format` is the one that was requested
+    /// for documents, and `single` is `true` for one stream.
+    ///
+    /// # Errors
+    /// `usage` for a format that does not apply, and for a stream of files that are not text.
+    pub fn outputs(&self, names: Vec<String>, format: Option<OutputFormat>, single: bool) -> Result<RunOutputs> {
+        let mut outputs = RunOutputs { plain_stream: true, ..RunOutputs::default() };
+        for template in names {
+            self.add_output(template, format.is_some(), &mut outputs);
+        }
+        if let Some(output) = outputs.all.iter().find(|output| single && output.bytes.is_some()) {
+            let message = format!("`{}` is not text, and a stream holds only text", output.template);
+            return Err(Diagnostic::new(Code::Usage, message).with_help("use `-o DIR`, or leave it out with `--copy`"));
+        }
+        let one_format = single && format.is_some_and(OutputFormat::is_json);
+        let text = outputs.text.as_ref().filter(|_| one_format || !outputs.documents);
+        match text.or_else(|| outputs.copied.first().filter(|_| one_format)) {
+            Some(text) if format.is_some() => Err(unfit_format(text)),
+            _ => Ok(outputs),
+        }
+    }
+
+    fn add_output(&self, template: String, requested: bool, outputs: &mut RunOutputs) {
+        let extensions = language_extensions();
+        let (file, executable) = (self.files.get(&template), self.executable.contains(&template));
+        let documents = self.get(&template).filter(|template| template.gives_documents());
+        outputs.plain_stream &= documents.is_some_and(|template| template.format().is_json());
+        outputs.documents |= documents.is_some();
+        let name = match documents.map(Template::format) {
+            Some(format) => document_name(&template, &extensions, format, requested),
+            None if file.is_some() => {
+                outputs.copied.push(template.clone());
+                template.clone()
+            }
+            None => {
+                outputs.text.get_or_insert_with(|| template.clone());
+                output_name(&template, &extensions)
+            }
+        };
+        let bytes = file.filter(|bytes| str::from_utf8(bytes).is_err()).cloned();
+        let output = Output { name, executable, template, bytes };
+        if documents.is_none() && OutputSyntax::of_file(&output.name).is_none() {
+            outputs.other.get_or_insert_with(|| output.template.clone());
+        }
+        outputs.all.push(output);
     }
 
     /// Creates a renderer of the templates and files `names` with the shared inputs of `layers`. The known inputs of an
@@ -213,7 +255,75 @@ impl Forge {
     }
 
     fn find(&self, name: &str) -> Result<&Template> {
-        self.get(name).ok_or_else(|| Diagnostic::new(Code::UnknownTemplate, format!("template `{name}` not found")))
+        self.get(name).ok_or_else(|| not_found(name))
+    }
+}
+
+/// Returns the error of a name that no template has.
+pub(super) fn not_found(name: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::UnknownTemplate, format!("template `{name}` not found"))
+}
+
+impl RunSet for Templates {
+    fn reads(&self, _: Option<&Layers>) -> ReadValues {
+        ReadValues::by(self.iter())
+    }
+
+    fn stamper_of<'s>(
+        &'s self,
+        outputs: &'s [Output],
+        plan: Option<&Plan>,
+        layers: &'s Layers,
+        kinds: Option<&'s KubeSchemas>,
+    ) -> Result<Box<dyn Stamp + 's>> {
+        let stamper = self.stamper(outputs.iter().map(|output| output.template.as_str()), layers)?.with_kinds(kinds);
+        Ok(Box::new(if let Some(plan) = plan { stamper.for_plan(plan) } else { stamper }))
+    }
+
+    fn record(
+        &self,
+        template: &str,
+        layers: &Layers,
+        cluster: &Cluster,
+    ) -> std::result::Result<RecordedOutput, Diagnostics> {
+        match self.files.contains_key(template) {
+            true => Ok(RecordedOutput::copied()),
+            false => Ok(stamper::record(self.find(template)?, layers, cluster)?),
+        }
+    }
+
+    fn templates(&self) -> Vec<&Template> {
+        self.iter().collect()
+    }
+
+    fn template(&self, name: &str) -> Option<&Template> {
+        self.get(name)
+    }
+
+    /// Hashes the copied file, or the template and what it includes, imports or extends.
+    fn fingerprint(&self, template: &str) -> Option<u64> {
+        let mut hasher = DefaultHasher::new();
+        self.executable.contains(template).hash(&mut hasher);
+        if let Some(copied) = self.files.get(template) {
+            copied.hash(&mut hasher);
+            return Some(hasher.finish());
+        }
+        let sources = self.get(template)?.program().sources();
+        for source in sources {
+            (source.name(), source.text()).hash(&mut hasher);
+        }
+        (!sources.is_empty()).then(|| hasher.finish())
+    }
+
+    fn add_to_digest(&self, digest: &mut PlanDigest) -> Result<()> {
+        for template in self.iter() {
+            digest.bytes(&template.encoded()?);
+        }
+        for (name, content) in &self.files {
+            digest.text(name);
+            digest.bytes(content);
+        }
+        Ok(())
     }
 }
 
@@ -236,7 +346,7 @@ pub(super) mod tests {
     use dropforge_engine::Skipped;
 
     /// Returns a folder with these files, and their set.
-    pub fn forge(files: &[(&str, &str)]) -> (tempfile::TempDir, TemplateSet) {
+    pub fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, TemplateSet) {
         let temp = tempfile::tempdir().unwrap();
         for (name, text) in files {
             std::fs::write(temp.path().join(name), text).unwrap();
@@ -249,13 +359,13 @@ pub(super) mod tests {
 
     #[test]
     fn all_errors_of_all_files_each_once() {
-        let (_temp, set) = forge(&[
+        let (_temp, set) = folder(&[
             ("a.tera", "{% include \"bad.tera\" %}"),
             ("b.tera", "{% include \"bad.tera\" %}{{ 1 | nope }}"),
             ("bad.tera", "{{ }}"),
             ("c.txt", ""),
         ]);
-        let errors = Forge::compile(&set, None, Engine::builder()).unwrap_err();
+        let errors = Templates::compile(&set, None, Engine::builder()).unwrap_err();
         let places: Vec<String> =
             errors.iter().map(|error| error.primary().map_or(String::new(), |at| at.source.name().into())).collect();
         assert_eq!(places.iter().filter(|place| *place == "bad.tera").count(), 1, "{errors}");

@@ -1,0 +1,126 @@
+//! Template sets as runs render them, and their outputs.
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use super::cluster::Cluster;
+use super::job::Stamp;
+use super::kube::KubeSchemas;
+use super::layers::Layers;
+use super::layout::Layout;
+use super::plan::{Output, Plan};
+use super::shards::PlanDigest;
+use super::unread::ReadValues;
+use crate::why::RecordedOutput;
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use dropforge_engine::{OutputSyntax, Template};
+
+/// A compiled template set that a run renders: [`Templates`](super::Templates), or a [`ChartSet`](super::ChartSet), whose
+/// templates depend on the values.
+pub trait RunSet: Any + Debug + Send + Sync {
+    /// Finds the values that the set reads. A run for one cluster without a name gives all of its values as `alone`.
+    fn reads(&self, alone: Option<&Layers>) -> ReadValues;
+
+    /// Creates the renderer of `outputs` with the shared values of `layers`, which also checks them by the schemas of
+    /// `kinds`. If the layout of a plan has document fields, each document becomes a piece.
+    ///
+    /// # Errors
+    /// `template.unknown`.
+    fn stamper_of<'s>(
+        &'s self,
+        outputs: &'s [Output],
+        plan: Option<&Plan>,
+        layers: &'s Layers,
+        kinds: Option<&'s KubeSchemas>,
+    ) -> Result<Box<dyn Stamp + 's>>;
+
+    /// Renders the output of a template for a cluster and records it.
+    ///
+    /// # Errors
+    /// The inputs of the cluster are invalid; errors of a chart.
+    fn record(
+        &self,
+        template: &str,
+        layers: &Layers,
+        cluster: &Cluster,
+    ) -> std::result::Result<RecordedOutput, Diagnostics>;
+
+    /// Returns the templates that all values have in common. A chart has none.
+    fn templates(&self) -> Vec<&Template> {
+        Vec::new()
+    }
+
+    /// Returns the template called `name`, if it is one of [`RunSet::templates`].
+    fn template(&self, name: &str) -> Option<&Template> {
+        let _ = name;
+        None
+    }
+
+    /// Returns a hash of everything that an output is made of, apart from values, or `None` if that is unknown.
+    fn fingerprint(&self, template: &str) -> Option<u64> {
+        let _ = template;
+        None
+    }
+
+    /// Returns `true` for a chart: its templates depend on the values, which it merges by rules of its own, and on one
+    /// another.
+    fn is_planned_by_values(&self) -> bool {
+        false
+    }
+
+    /// Adds everything that is compiled or copied to a digest, unless the files of the set are added by the caller.
+    ///
+    /// # Errors
+    /// `artifact.name` for a name that an artifact cannot hold.
+    fn add_to_digest(&self, digest: &mut PlanDigest) -> Result<()> {
+        let _ = digest;
+        Ok(())
+    }
+
+    /// Returns the warnings about documents that rendering has found so far.
+    fn warnings(&self) -> &[Box<Diagnostic>] {
+        &[]
+    }
+}
+
+/// The outputs of a run, and their forms.
+#[derive(Debug, Default)]
+pub struct RunOutputs {
+    /// The outputs.
+    pub all: Vec<Output>,
+    /// The first template that produces text.
+    pub(super) text: Option<String>,
+    /// The first output that is neither YAML nor JSON.
+    pub(super) other: Option<String>,
+    /// The files that are copied.
+    pub(super) copied: Vec<String>,
+    /// `true` if a template produces documents.
+    pub(super) documents: bool,
+    /// `true` if a stream of the outputs needs no separators: all are written as JSON, or they have some.
+    pub plain_stream: bool,
+}
+
+impl RunOutputs {
+    /// Converts the layout for these outputs.
+    ///
+    /// # Errors
+    /// `plan.bad_layout` for document fields if only some outputs are YAML or JSON; errors of
+    /// [`Layout::of_documents`].
+    pub(super) fn layout(&self, layout: Layout) -> Result<Layout> {
+        let is_other = |output: &Output| OutputSyntax::of_file(&output.name).is_none();
+        match (&self.other, layout.names_field()) {
+            (None, _) => layout.of_documents(),
+            (Some(text), Some(field)) if self.documents || !self.all.iter().all(is_other) => {
+                let message = format!("`{{{field}}}` in the layout does not apply to `{text}`: it renders text");
+                Err(Diagnostic::new(Code::BadLayout, message).with_help("stamp text templates separately"))
+            }
+            _ => Ok(layout),
+        }
+    }
+}
+
+/// Returns the error of an output format for the template `name`, which produces text.
+pub fn unfit_format(name: &str) -> Box<Diagnostic> {
+    let message = format!("`--output-format` does not apply to `{name}`: it renders text");
+    Diagnostic::new(Code::Usage, message).with_help("only `cel` and `cel-yaml` templates render documents")
+}
