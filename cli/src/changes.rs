@@ -10,6 +10,7 @@ use dropforge::diagnostics::counted;
 
 use crate::console::Console;
 use crate::project::key;
+use crate::usage;
 
 /// Maximum number of lines of an example.
 const MAX_LINES: usize = 20;
@@ -47,8 +48,7 @@ enum DiffFormat {
 impl ChangeArgs {
     /// Returns the option that asks for a preview, so that nothing is written.
     pub(crate) fn preview(&self) -> Option<&'static str> {
-        let given = [("--diff", self.diff), ("--check", self.check), ("--dry-run", self.dry_run)];
-        given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
+        usage::first(&[("--diff", self.diff), ("--check", self.check), ("--dry-run", self.dry_run)])
     }
 
     /// Returns `true` if changes end the command with exit code 3.

@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, ColorChoice, Command, FromArgMatche
 use dropforge::bulk::values::SetKind;
 use dropforge::bulk::{Entry, RunOptions, TemplateSet, dialect_of, discover_with};
 use dropforge::bytecode::ImportKind;
-use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
+use dropforge::diagnostics::Result as Checked;
 use dropforge::engine::{CelPresence, Dialect, Engine, EngineBuilder, HelmOptions, MissingKey, TeraDialect};
 use dropforge::function::{Capabilities, Files};
 use dropforge::limits::Limits;
@@ -19,6 +19,7 @@ use crate::chart;
 use crate::copies::{NamedFiles, is_reserved};
 use crate::input::{check_one_dash, size};
 use crate::project::key;
+use crate::usage;
 
 /// Options of every command.
 #[derive(Debug, Args)]
@@ -219,7 +220,7 @@ impl LanguageArgs {
     /// # Errors
     /// `usage` for any option, because they all concern sources.
     pub(crate) fn check_artifact(&self, path: &Path) -> Checked<()> {
-        let options = [
+        let first = usage::first(&[
             ("--lang", self.lang.is_some()),
             ("--render-mode", self.render_mode.is_some()),
             ("--strict-let", self.strict_let),
@@ -229,10 +230,10 @@ impl LanguageArgs {
             ("--include-root", self.include_root.is_some()),
             ("--declare", !self.declare.is_empty()),
             ("--max-source", self.max_source.is_some()),
-        ];
-        let Some((option, _)) = options.iter().find(|(_, given)| *given) else { return Ok(()) };
-        let message = format!("`{option}` does not apply to the artifact `{}`", path.display());
-        Err(Diagnostic::new(Code::Usage, message).with_help("use it with `dropforge compile`"))
+        ]);
+        let Some(option) = first else { return Ok(()) };
+        let error = usage::unfit_to(option, &format!("the artifact `{}`", path.display()));
+        Err(error.with_help("use it with `dropforge compile`"))
     }
 }
 

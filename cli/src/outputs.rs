@@ -8,7 +8,7 @@ use crate::exit::Failed;
 use crate::input::InputFiles;
 use crate::project::key;
 use crate::run::{ReadSet, RunArgs};
-use crate::{artifacts, compile, glob};
+use crate::{artifacts, compile, glob, usage};
 use clap::Args;
 use dropforge::bulk::{self, Options, Order, Specialise, TemplateFile, TemplatePaths, TemplateSet, Templates};
 use dropforge::diagnostics::Result;
@@ -46,15 +46,14 @@ pub(crate) struct OutputArgs {
 impl OutputArgs {
     /// Returns the first of these options that is given.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
-        let given = [
+        usage::first(&[
             ("--no-check-output", self.no_check_output),
             ("--unchecked", !self.unchecked.is_empty()),
             ("--copy", !self.copy.is_empty()),
             ("--keep-empty", self.keep_empty),
             ("--order", self.order.is_some()),
             ("--force", self.force),
-        ];
-        given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
+        ])
     }
 
     /// Returns the options of a run.

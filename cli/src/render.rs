@@ -35,6 +35,7 @@ use crate::shards::Share;
 use crate::specialise;
 use crate::terraform;
 use crate::unread::WarningArgs;
+use crate::usage::{NO_ARTIFACT, ONE_TEMPLATE, refuse, unfit};
 use crate::watch::Seen;
 
 /// Render one template, all of a folder, or a Helm chart
@@ -129,9 +130,7 @@ impl FolderArgs {
     /// # Errors
     /// `usage` with the first such option.
     fn check_unused(&self, file: &Path) -> Checked<()> {
-        let Some(option) = self.first_given() else { return Ok(()) };
-        let message = format!("`{option}` does not apply to `{}`: it is one template", file.display());
-        Err(Diagnostic::new(Code::Usage, message).with_help("name a folder"))
+        self.first_given().map_or(Ok(()), |option| Err(unfit(option, file, ONE_TEMPLATE)))
     }
 }
 
@@ -342,9 +341,5 @@ fn of_artifact(artifact: &Artifact, args: &RenderArgs) -> Checked<(Template, boo
 
 /// Checks that `--template` is not used with a source.
 fn check_no_name(args: &RenderArgs) -> Checked<()> {
-    if args.template.is_none() {
-        return Ok(());
-    }
-    let message = format!("`--template` does not apply to `{}`: it is not an artifact", args.file.display());
-    Err(Diagnostic::new(Code::Usage, message))
+    refuse(&[("--template", args.template.is_some())], &args.file, NO_ARTIFACT)
 }

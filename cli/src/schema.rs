@@ -12,6 +12,7 @@ use dropforge::dialect::hcl::Variables;
 use crate::input::{InputFiles, is_dash};
 use crate::options::limits;
 use crate::project::key;
+use crate::usage;
 
 /// Options of commands that check values against a schema.
 #[derive(Debug, Args)]
@@ -42,8 +43,7 @@ impl SchemaArgs {
 
     /// Returns the first of these options but `--schema` and `--no-schema` that is given.
     pub(crate) fn first_beside_schema(&self) -> Option<&'static str> {
-        let given = [("--schema-defaults", self.schema_defaults), ("--var-types", self.var_types.is_some())];
-        given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
+        usage::first(&[("--schema-defaults", self.schema_defaults), ("--var-types", self.var_types.is_some())])
     }
 
     /// Returns `true` if values are not checked.

@@ -9,6 +9,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 
 use crate::chart;
 use crate::input::{InputFiles, is_dash};
+use crate::usage::unfit_to;
 
 /// The variable that holds the index of a pod of an Indexed Job.
 const INDEX: &str = "JOB_COMPLETION_INDEX";
@@ -59,19 +60,16 @@ impl ShardArgs {
             (None, None, Some(count)) => (Share::Finish(finished(count)?), "--finish"),
             (None, None, None) => return Ok(Share::All),
         };
-        let usage = |message: &str, help: &str| Err(Diagnostic::new(Code::Usage, message).with_help(help));
         if is_stream {
-            return usage(&format!("`{option}` does not apply to `--layout single`"), "use `-o DIR`");
+            return Err(unfit_to(option, "`--layout single`").with_help("use `-o DIR`"));
         }
         let is_pipe = |fleet: &String| {
             let path = Path::new(fleet);
             is_dash(path) || std::fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
         };
         match fleets.iter().find(|fleet| is_pipe(fleet)) {
-            Some(fleet) => usage(
-                &format!("`{option}` does not apply to the fleet `{fleet}`: every shard reads the whole fleet"),
-                "write the fleet to a file that all shards can read",
-            ),
+            Some(fleet) => Err(unfit_to(option, &format!("the fleet `{fleet}`: every shard reads the whole fleet"))
+                .with_help("write the fleet to a file that all shards can read")),
             None => Ok(share),
         }
     }

@@ -28,6 +28,7 @@ use crate::shards::{ShardArgs, Share};
 use crate::specialise::SpecialiseArgs;
 use crate::stores::StoreArgs;
 use crate::unread::WarningArgs;
+use crate::usage::{CHART, refuse, unfit_to};
 use crate::watch::{Seen, WatchArgs};
 
 /// Stamp templates for every cluster of a fleet
@@ -185,7 +186,7 @@ impl StampArgs {
         let usage = |message: &str, help: &str| Err(Diagnostic::new(Code::Usage, message).with_help(help));
         let is_single = self.layout == SINGLE;
         if is_single && self.prune {
-            return usage("`--prune` does not apply to `--layout single`", "remove one of them");
+            return Err(unfit_to("--prune", "`--layout single`").with_help("remove one of them"));
         }
         if let Some(target) = remote::StoreTarget::of(self.output.as_deref(), is_single, &self.stores)? {
             return Ok(Target::Store(target));
@@ -212,8 +213,7 @@ impl StampArgs {
             ("--output-format", self.format.output_format.is_some()),
             ("--explain-plan", self.specialise.explain_plan),
         ];
-        let given = options.iter().find(|(_, given)| *given);
-        given.map_or(Ok(()), |(option, _)| Err(chart::unused(option, path)))
+        refuse(&options, path, CHART)
     }
 
     /// Returns the paths of the templates, to replace URLs by local copies.
@@ -223,7 +223,7 @@ impl StampArgs {
     pub(crate) fn fetched_templates(&mut self, files: &InputFiles) -> Result<&mut [PathBuf]> {
         let is_url = |path: &PathBuf| files.is_url(path);
         if self.watch.watch && self.templates.iter().any(is_url) {
-            return Err(Diagnostic::new(Code::Usage, "`--watch` does not apply to templates by URL"));
+            return Err(unfit_to("--watch", "templates by URL"));
         }
         let is_artifact = |path: &PathBuf| path.starts_with("oci:") || path.extension().is_some_and(|end| end == "mpk");
         if self.templates.len() > 1 && self.templates.iter().any(|path| is_url(path) && !is_artifact(path)) {
@@ -245,16 +245,18 @@ impl StampArgs {
     pub(crate) fn check_watchable(&self) -> Result<()> {
         let target = self.target()?;
         if matches!(target, Target::Store(_)) {
-            return Err(Diagnostic::new(Code::Usage, "`--watch` does not apply to object stores and packs")
+            return Err(unfit_to("--watch", "object stores and packs")
                 .with_help("name a directory with `-o DIR`, without `--pack`"));
         }
         if let Some(pipe) = self.inputs().find(|path| is_pipe(path)) {
-            let message = format!("`--watch` does not apply to the pipe `{}`", pipe.display());
-            return Err(Diagnostic::new(Code::Usage, message).with_help("write the input to a file, and name that"));
+            let error = unfit_to("--watch", &format!("the pipe `{}`", pipe.display()));
+            return Err(error.with_help("write the input to a file, and name that"));
         }
         match self.inputs().any(|path| is_dash(&path)) || matches!(target, Target::Stdout) {
-            true => Err(Diagnostic::new(Code::Usage, "`--watch` does not apply to standard input and output")
-                .with_help("name files, and a directory with `-o DIR`")),
+            true => {
+                Err(unfit_to("--watch", "standard input and output")
+                    .with_help("name files, and a directory with `-o DIR`"))
+            }
             false => Ok(()),
         }
     }

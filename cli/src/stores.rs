@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use crate::usage;
+
 /// Options of outputs in object stores, and of packs.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct StoreArgs {
@@ -19,7 +21,6 @@ pub(crate) struct StoreArgs {
 impl StoreArgs {
     /// Returns the first given option.
     pub(crate) fn given(&self) -> Option<&'static str> {
-        let given = [("--pack", self.pack.is_some()), ("--break-lock", self.break_lock), ("--no-lock", self.no_lock)];
-        given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
+        usage::first(&[("--pack", self.pack.is_some()), ("--break-lock", self.break_lock), ("--no-lock", self.no_lock)])
     }
 }

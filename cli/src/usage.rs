@@ -1,6 +1,46 @@
-//! Usage errors of clap as diagnostics.
+//! Usage errors: those of clap as diagnostics, and options that do not apply to a template set or a destination.
 
-use dropforge::diagnostics::{Code, Diagnostic};
+use std::path::Path;
+
+use dropforge::diagnostics::{Code, Diagnostic, Result};
+
+/// A kind of template set that some options do not apply to: the reason, and the help.
+pub(crate) type Kind = (&'static str, Option<&'static str>);
+
+pub(crate) const CHART: Kind = ("it is a Helm chart", Some("options of charts are under \"Helm charts\" in `--help`"));
+pub(crate) const NO_CHART: Kind = ("it is not a Helm chart", Some("name a directory with a `Chart.yaml`, or a `.tgz`"));
+pub(crate) const NO_ARTIFACT: Kind = ("it is not an artifact", None);
+pub(crate) const ONE_TEMPLATE: Kind = ("it is one template", Some("name a folder"));
+
+/// Options, with `true` for those that are given.
+pub(crate) type Given<'o> = &'o [(&'static str, bool)];
+
+/// Returns the first option that is given.
+pub(crate) fn first(options: Given<'_>) -> Option<&'static str> {
+    options.iter().find(|(_, given)| *given).map(|(option, _)| *option)
+}
+
+/// Checks that none of these options is given for the template set at `path`.
+///
+/// # Errors
+/// `usage` with the first that is.
+pub(crate) fn refuse(options: Given<'_>, path: &Path, kind: Kind) -> Result<()> {
+    first(options).map_or(Ok(()), |option| Err(unfit(option, path, kind)))
+}
+
+/// Returns the error of an option that does not apply to the template set at `path`.
+pub(crate) fn unfit(option: &str, path: &Path, (reason, help): Kind) -> Box<Diagnostic> {
+    let error = unfit_to(option, &format!("`{}`: {reason}", path.display()));
+    match help {
+        Some(help) => error.with_help(help),
+        None => error,
+    }
+}
+
+/// Returns the error of an option that does not apply to something else.
+pub(crate) fn unfit_to(option: &str, what: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::Usage, format!("`{option}` does not apply to {what}"))
+}
 
 /// Converts an error of clap. Its arguments and values belong to the message, and its tips are the help. How the command
 /// is used, which only people read, is left out.

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::unused;
 use crate::input::InputFiles;
 use crate::options::{CheckMode, LanguageArgs, ValueArgs};
 use crate::schema::SchemaArgs;
+use crate::usage::{self, CHART, NO_CHART, refuse};
 use clap::Args;
 use dropforge::bulk::values::SetKind;
 use dropforge::bulk::{ChartSet, DocumentCheck};
@@ -82,8 +82,9 @@ impl ChartArgs {
     /// # Errors
     /// `usage` with the first such option.
     pub(crate) fn check_unused(&self, path: &Path) -> Result<()> {
-        let given = [("--name", self.name.is_some()), ("--show-only", !self.show_only.is_empty())];
-        check_none(given.into_iter().chain(self.release.given()), path)
+        let own = [("--name", self.name.is_some()), ("--show-only", !self.show_only.is_empty())];
+        refuse(&own, path, NO_CHART)?;
+        refuse(&self.release.given(), path, NO_CHART)
     }
 
     /// Returns the release.
@@ -131,8 +132,8 @@ impl FleetChartArgs {
     /// # Errors
     /// `usage` with the first such option.
     pub(crate) fn check_unused(&self, path: &Path) -> Result<()> {
-        let is_strict = [("--check-output", self.check_output == Some(CheckMode::Strict))];
-        check_none(self.releases.given().chain(is_strict), path)
+        self.releases.check_unused(path)?;
+        refuse(&[("--check-output", self.check_output == Some(CheckMode::Strict))], path, NO_CHART)
     }
 
     /// Returns a chart with these options, for the clusters of a fleet.
@@ -156,13 +157,9 @@ impl ReleasesArgs {
     /// # Errors
     /// `usage` with the first such option.
     pub(crate) fn check_unused(&self, path: &Path) -> Result<()> {
-        check_none(self.given(), path)
-    }
-
-    /// Returns the options, with `true` for those that are given.
-    fn given(&self) -> impl Iterator<Item = (&'static str, bool)> {
-        let given = [("--name", self.name.is_some()), ("--namespace-key", self.namespace_key.is_some())];
-        given.into_iter().chain(self.release.given())
+        let own = [("--name", self.name.is_some()), ("--namespace-key", self.namespace_key.is_some())];
+        refuse(&own, path, NO_CHART)?;
+        refuse(&self.release.given(), path, NO_CHART)
     }
 
     /// Marks the keys that tell a fleet about its clusters.
@@ -197,16 +194,15 @@ impl ReleasesArgs {
 
 impl ReleaseArgs {
     /// Returns the options, with `true` for those that are given.
-    fn given(&self) -> impl Iterator<Item = (&'static str, bool)> {
-        let given = [
+    fn given(&self) -> [(&'static str, bool); 6] {
+        [
             ("--namespace", self.namespace.is_some()),
             ("--kube-version", self.kube_version.is_some()),
             ("--api-versions", !self.api_versions.is_empty()),
             ("--include-crds", self.include_crds),
             ("--no-hooks", self.no_hooks),
             ("--is-upgrade", self.is_upgrade),
-        ];
-        given.into_iter()
+        ]
     }
 
     fn release(&self) -> Release {
@@ -239,15 +235,8 @@ pub(crate) fn refuse_others(language: &LanguageArgs, schema: &SchemaArgs, chart:
         ("--missing-key", language.missing_key.is_some()),
         ("--include-root", language.include_root.is_some()),
     ];
-    let first = options.iter().find(|(_, given)| *given).map(|(option, _)| *option);
-    first.or_else(|| schema.first_beside_schema()).map_or(Ok(()), |option| Err(unused(option, chart)))
-}
-
-/// Checks that no option is given for templates that are no chart.
-fn check_none(given: impl IntoIterator<Item = (&'static str, bool)>, path: &Path) -> Result<()> {
-    let Some((option, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
-    let message = format!("`{option}` does not apply to `{}`: it is not a Helm chart", path.display());
-    Err(Diagnostic::new(Code::Usage, message).with_help("name a directory with a `Chart.yaml`, or a `.tgz`"))
+    let first = usage::first(&options).or_else(|| schema.first_beside_schema());
+    first.map_or(Ok(()), |option| Err(usage::unfit(option, chart, CHART)))
 }
 
 /// Parses the name of a release.

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use humansize::{DECIMAL, format_size};
 
-use dropforge::diagnostics::{Diagnostic, Diagnostics, Result as Checked, counted};
+use dropforge::diagnostics::{Diagnostics, Result as Checked, counted};
 use dropforge::dialect::helm::chart::UserValues;
 
-use super::unused;
 use crate::compile::CompileArgs;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, check_one_dash};
+use crate::usage::{CHART, refuse};
 
 /// Compiles a chart.
 ///
@@ -55,11 +55,10 @@ fn variants(args: &CompileArgs, files: &mut InputFiles) -> Result<Vec<UserValues
 
 /// Checks that no option is used that charts do not have.
 fn refuse_options(path: &Path, args: &CompileArgs) -> Checked<()> {
-    let given = [
+    let options = [
         ("--lang", args.language.lang.is_some()),
         ("--include-root", args.language.include_root.is_some()),
         ("--specialise", !args.specialise.is_empty()),
     ];
-    let refused = given.iter().find(|(_, given)| *given).map(|(option, _)| unused(option, path));
-    refused.map_or(Ok(()), |error: Box<Diagnostic>| Err(error))
+    refuse(&options, path, CHART)
 }

@@ -91,9 +91,3 @@ pub(crate) fn refuse_source(path: &Path) -> Result<()> {
     Err(Diagnostic::new(Code::Usage, format!("`{path}` is a Helm chart, not an artifact"))
         .with_help(format!("compile it: `dropforge compile {path} -o chart.mpk`")))
 }
-
-/// Returns the error of an option that does not apply to a chart.
-pub(crate) fn unused(option: &str, chart: &Path) -> Box<Diagnostic> {
-    Diagnostic::new(Code::Usage, format!("`{option}` does not apply to `{}`: it is a Helm chart", chart.display()))
-        .with_help("options of charts are under \"Helm charts\" in `--help`")
-}

@@ -2,13 +2,14 @@
 
 use std::any::Any;
 
-use super::{refuse_others, unused};
+use super::refuse_others;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
 use crate::kube_schemas;
 use crate::options::Global;
 use crate::render::RenderArgs;
+use crate::usage::{CHART, refuse};
 use dropforge::bulk::{ChartSet, KubeSchemas, Run, show_chart_writers};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked, Severity};
 use dropforge::engine::chart::ChartRender;
@@ -73,15 +74,13 @@ fn check_kinds(
 /// `usage` with the first such option.
 pub(crate) fn refuse_options(args: &RenderArgs) -> Checked<()> {
     refuse_others(&args.language, &args.schema, &args.file)?;
-    let given = [
+    let options = [
         ("--template", args.template.is_some()),
         ("--output-format", args.format.output_format.is_some()),
         ("--copy", !args.folder.outputs.copy.is_empty()),
+        ("--schema", args.schema.file().is_some()),
     ];
-    let given = given.iter().find(|(_, given)| *given).map(|(option, _)| *option);
-    if let Some(option) = given.or_else(|| args.schema.first_given()) {
-        return Err(unused(option, &args.file));
-    }
+    refuse(&options, &args.file, CHART)?;
     if let Some(option) = args.folder.first_given().filter(|_| is_dash(&args.output)) {
         let message = format!("`{option}` needs an output directory (`-o DIR`)");
         return Err(Diagnostic::new(Code::Usage, message));

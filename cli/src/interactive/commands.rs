@@ -8,9 +8,9 @@ use dropforge::engine::Dialect;
 
 use super::session::Session;
 use super::values::{below, plain_listing};
-use crate::chart;
 use crate::exit::Failed;
 use crate::options::dialect;
+use crate::usage::{CHART, unfit};
 use crate::{explain, functions};
 
 /// The commands with their arguments and effects.
@@ -151,7 +151,7 @@ impl Session<'_> {
     fn speak(&mut self, id: &str) -> Result<String, Failed> {
         let language = dialect(id).map_err(|wanted| usage(&format!("there is no language `{id}`"), &wanted))?;
         if let Some(path) = self.chart() {
-            return Err(chart::unused(":lang", path).into());
+            return Err(unfit(":lang", path, CHART).into());
         }
         if language != self.language {
             self.kept.clear();

@@ -16,6 +16,7 @@ use crate::console::Console;
 use crate::exit::Failed;
 use crate::input::{InputFiles, is_dash};
 use crate::layers;
+use crate::usage;
 
 /// A console.
 pub(super) struct Session<'a> {
@@ -49,9 +50,9 @@ impl<'a> Session<'a> {
             chart::refuse(&args.templates)?;
             args.chart.check_unused(path)?;
         } else if !args.fleet.is_empty() {
-            return Err(chart::unused("--fleet", path).into());
+            return Err(usage::unfit("--fleet", path, usage::CHART).into());
         } else if args.language.lang.is_some_and(|lang| lang != Dialect::Helm) {
-            return Err(chart::unused("--lang", path).into());
+            return Err(usage::unfit("--lang", path, usage::CHART).into());
         }
         let fleet = args.reading.read(&args.fleet, files)?;
         let (root, language) = if is_chart { (PathBuf::new(), Dialect::Helm) } else { place(&args)? };

@@ -8,6 +8,7 @@ use dropforge::remote::{Bucket, Location, Store};
 
 use crate::output::EMPTY_OUTPUT;
 use crate::stores::StoreArgs;
+use crate::usage::unfit_to;
 
 /// A place in an object store, or packs in any place.
 #[derive(Debug)]
@@ -55,7 +56,7 @@ impl StoreTarget {
             _ => None,
         };
         if pack.is_some() && is_single {
-            return usage("`--pack` does not apply to `--layout single`".to_owned(), "remove one of them");
+            return Err(unfit_to("--pack", "`--layout single`").with_help("remove one of them"));
         }
         if let Some(option) = args.given().filter(|option| *option != "--pack")
             && (bucket.is_none() || is_single)
@@ -99,15 +100,12 @@ impl StoreTarget {
     pub(crate) fn open(&self, option: Option<&str>) -> Result<RunTarget<'_>> {
         let pack = self.pack.map(|format| PackOptions { locking: self.locking, ..PackOptions::new(format) });
         match (&self.place, pack, option) {
-            (_, Some(_), Some("--stream")) => {
-                Err(Diagnostic::new(Code::Usage, "`--stream` does not apply to `--pack`"))
-            }
+            (_, Some(_), Some("--stream")) => Err(unfit_to("--stream", "`--pack`")),
             (_, Some(_), Some("--diff")) => {
-                let error = Diagnostic::new(Code::Usage, "`--diff` does not apply to `--pack`");
-                Err(error.with_help("`--check` shows which packs would change"))
+                Err(unfit_to("--diff", "`--pack`").with_help("`--check` shows which packs would change"))
             }
             (_, None, Some(option @ ("--stream" | "--finish"))) if self.is_single => {
-                Err(Diagnostic::new(Code::Usage, format!("`{option}` does not apply to one object")))
+                Err(unfit_to(option, "one object"))
             }
             (Destination::Directory(path), Some(pack), _) => Ok(RunTarget::Remote(RemoteTarget::Packs(path, pack))),
             // Directories without packs are no target of this kind.
