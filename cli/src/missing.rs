@@ -131,7 +131,7 @@ impl CheckValuesArgs {
         }
         let mut failures = found.into_failures(Some(fleet));
         if self.fleet.is_empty() || !clusters.is_empty() {
-            failures.extend(layers.all_violations(&clusters)?);
+            failures.extend(clusters.violations(&layers)?);
         }
         // A name that nothing gives is often the reason that nothing reads another.
         if reads_all && failures.is_empty() {

@@ -4,7 +4,6 @@
 //! by the same directory. Two runs with different templates can therefore share an output directory.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::destination::{Destination, FileReader};
@@ -13,51 +12,6 @@ use super::key_set::SortedKeys;
 use super::manifest::{Entry, Manifest, RunOptions};
 use super::output_path::check_path;
 use dropforge_base::diagnostics::{Result, counted};
-
-/// The paths of the templates of a run. A manifest names templates by them.
-///
-/// ```
-/// use dropforge::bulk::TemplatePaths;
-/// let mut paths = TemplatePaths::default();
-/// paths.give("deploy/app");
-/// paths.add("svc.tera", "deploy/app/svc.tera");
-/// assert_eq!(paths.path("svc.tera"), "deploy/app/svc.tera");
-/// assert!(paths.covers("deploy/app/deleted.tera") && !paths.covers("deploy/other.tera"));
-/// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TemplatePaths {
-    /// The path of each template, by name.
-    paths: HashMap<String, String>,
-    given: Vec<String>,
-}
-
-impl TemplatePaths {
-    /// Sets the path of a template. A template without one has its name as path.
-    pub fn add(&mut self, template: impl Into<String>, path: impl Into<String>) {
-        self.paths.insert(template.into(), path.into());
-    }
-
-    /// Adds a file or a directory that the run was given, with `/` and without a `/` at its end. `.` stands for all
-    /// relative paths that do not begin with `..`.
-    pub fn give(&mut self, path: impl Into<String>) {
-        self.given.push(path.into());
-    }
-
-    /// Returns the path of a template.
-    pub fn path<'p>(&'p self, template: &'p str) -> &'p str {
-        self.paths.get(template).map_or(template, String::as_str)
-    }
-
-    /// Returns `true` if the run was given the template at `path`, or would be if it existed. A run that was given
-    /// nothing covers all templates.
-    pub fn covers(&self, path: &str) -> bool {
-        let is_below = |given: &String| match path.strip_prefix(given.as_str()) {
-            Some(rest) => rest.is_empty() || rest.starts_with('/'),
-            None => given == "." && !path.starts_with("../") && !path.starts_with('/'),
-        };
-        self.given.is_empty() || self.given.iter().any(is_below)
-    }
-}
 
 /// Files of a manifest that nothing makes any more.
 pub(super) struct Deletions<'j> {

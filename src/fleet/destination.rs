@@ -1,25 +1,18 @@
 //! The place that a run writes to: a directory, or a prefix of an object store.
 
-use std::fs::File;
 use std::sync::Mutex;
 
-use super::foreign::Ours;
 use super::job::Job;
 use super::key_set::KeySet;
+use super::known_files::KnownFiles;
 use super::manifest::{Entry, Rows};
-use super::output_files::Change;
+use super::own_files::OwnFiles;
 use super::report::Report;
 use super::workers::Sink;
 use dropforge_base::diagnostics::Result;
 
-/// Passes on a content part by part.
-pub(crate) type WriteParts<'w> = &'w mut dyn FnMut(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
-
 /// A place that holds the files of runs, by paths with `/`.
-///
-/// Next to the outputs it has files of dropforge's own, such as the manifest. Their names begin with `.dropforge-`, which
-/// no output's does.
-pub trait Destination: Sync {
+pub trait Destination: OwnFiles {
     /// Reads outputs. Each thread has its own reader.
     type Reader<'d>: FileReader
     where
@@ -28,30 +21,6 @@ pub trait Destination: Sync {
     type Sink<'d>: Sink<Done = Report>
     where
         Self: 'd;
-
-    /// Opens a file of dropforge's own for reading, if it exists.
-    ///
-    /// # Errors
-    /// `file.read_failed`, `file.symbolic_link`; errors of the store.
-    fn open_own(&self, name: &str) -> Result<Option<File>>;
-
-    /// Replaces a file of dropforge's own at once, unless it has this content. With `fsync` it survives a power failure.
-    ///
-    /// # Errors
-    /// `file.write_failed`; errors of the store; errors of `write`.
-    fn write_own(&self, name: &str, fsync: bool, write: WriteParts<'_>) -> Result<Change>;
-
-    /// Calls `each` with the path of every file of dropforge's own below `directory`, which may be missing.
-    ///
-    /// # Errors
-    /// Errors of reading, and of `each`.
-    fn each_own(&self, directory: &str, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()>;
-
-    /// Removes a file of dropforge's own, if it exists.
-    ///
-    /// # Errors
-    /// `file.write_failed`; errors of the store.
-    fn remove_own(&self, name: &str) -> Result<()>;
 
     /// Removes what a killed run left behind that is neither an output nor a file of dropforge's own.
     ///
@@ -73,7 +42,7 @@ pub trait Destination: Sync {
     fn reader(&self) -> Self::Reader<'_>;
 
     /// Returns a sink for one worker. It adds what it has written to `files`.
-    fn sink<'d>(&'d self, job: &Job<'d>, ours: &'d Ours<'d>, files: &'d Mutex<Files>) -> Self::Sink<'d>;
+    fn sink<'d>(&'d self, job: &Job<'d>, known: &'d KnownFiles<'d>, files: &'d Mutex<Files>) -> Self::Sink<'d>;
 
     /// Removes an output if it is as a run has written it. Returns `Some(true)` if it was removed and `None` if it did
     /// not exist.

@@ -3,23 +3,22 @@
 use std::fs::File;
 use std::sync::Mutex;
 
-use super::destination::{Destination, FileReader, Files, WriteParts};
-use super::foreign::Ours;
+use super::destination::{Destination, FileReader, Files};
 use super::job::Job;
+use super::known_files::KnownFiles;
 use super::manifest::{Entry, Row};
 use super::output_dir::OutputDir;
-use super::output_files::{Change, OutputReader, OutputWriter, appeared, open_existing, remove, unlink};
+use super::output_files::{Change, OutputReader, OutputWriter, WriteParts, appeared, open_existing, remove, unlink};
+use super::own_files::OwnFiles;
 use super::pieces::Piece;
 use super::plan::Placed;
 use super::report::Report;
 use super::sinks::Outputs;
-use super::workers::{Late, Sink, SinkError, SinkResult, for_template, lock};
+use super::workers::{Late, Sink, SinkError, SinkResult, for_template};
+use crate::lock;
 use dropforge_base::diagnostics::Result;
 
-impl Destination for OutputDir {
-    type Reader<'d> = OutputReader<'d>;
-    type Sink<'d> = DiskSink<'d>;
-
+impl OwnFiles for OutputDir {
     fn open_own(&self, name: &str) -> Result<Option<File>> {
         open_existing(self, name)
     }
@@ -37,6 +36,11 @@ impl Destination for OutputDir {
     fn remove_own(&self, name: &str) -> Result<()> {
         unlink(self, name)
     }
+}
+
+impl Destination for OutputDir {
+    type Reader<'d> = OutputReader<'d>;
+    type Sink<'d> = DiskSink<'d>;
 
     fn sweep(&self) -> Result<()> {
         OutputDir::sweep(self)
@@ -54,8 +58,8 @@ impl Destination for OutputDir {
         OutputReader::new(self)
     }
 
-    fn sink<'d>(&'d self, job: &Job<'d>, ours: &'d Ours<'d>, files: &'d Mutex<Files>) -> DiskSink<'d> {
-        DiskSink::new(job, self, ours, files)
+    fn sink<'d>(&'d self, job: &Job<'d>, known: &'d KnownFiles<'d>, files: &'d Mutex<Files>) -> DiskSink<'d> {
+        DiskSink::new(job, self, known, files)
     }
 
     fn remove(&self, entry: Entry<'_>) -> Result<Option<bool>> {
@@ -85,7 +89,7 @@ struct Written {
 pub struct DiskSink<'j> {
     outputs: Outputs<'j>,
     dir: &'j OutputDir,
-    ours: &'j Ours<'j>,
+    known: &'j KnownFiles<'j>,
     files: &'j Mutex<Files>,
     writer: OutputWriter<'j>,
     report: Report,
@@ -94,22 +98,22 @@ pub struct DiskSink<'j> {
 }
 
 impl<'j> DiskSink<'j> {
-    fn new(job: &Job<'j>, dir: &'j OutputDir, ours: &'j Ours<'j>, files: &'j Mutex<Files>) -> Self {
+    fn new(job: &Job<'j>, dir: &'j OutputDir, known: &'j KnownFiles<'j>, files: &'j Mutex<Files>) -> Self {
         let writer = OutputWriter::new(dir, job.options.fsync).forced(job.options.force);
         let (outputs, written) = (Outputs::new(job), Vec::new());
-        Self { outputs, dir, ours, files, writer, report: Report::default(), written }
+        Self { outputs, dir, known, files, writer, report: Report::default(), written }
     }
 
     /// Writes the outputs of a cluster. Returns the number of files that were renamed.
     fn write(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> (usize, Result<Report>) {
         let (writer, written, mut report) = (&mut self.writer, &mut self.written, Report::default());
-        let (job, dir, ours) = (self.outputs.job, self.dir, self.ours);
+        let (job, dir, known) = (self.outputs.job, self.dir, self.known);
         let staged = self.outputs.each(cluster, text, pieces, |piece, path, content| {
             let output = piece.output;
             let change = writer.stage_as(path, content, job.plan.is_executable(output));
             let change = change.map_err(|error| for_template(&job, output, error))?;
             // There was no such file when the plan was checked.
-            if change == Change::Update && !job.options.force && !ours.contains(path)? {
+            if change == Change::Update && !job.options.force && !known.contains(path)? {
                 return Err(for_template(&job, output, appeared(&dir.full_path(path))));
             }
             report.count(change, content.len());

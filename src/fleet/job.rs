@@ -2,19 +2,20 @@
 //!
 //! Rendering is behind the trait [`Stamp`], so runs do not depend on a template language.
 
+use std::io;
 use std::sync::atomic::AtomicBool;
 
 use super::cluster::Cluster;
-use super::deletions::TemplatePaths;
-use super::fleet::Fleet;
+use super::fleet::{Fleet, FleetStream};
 use super::layers::{Layers, Overlay};
 use super::manifest::{ReadLog, RunOptions};
 use super::output_files::Change;
+use super::output_names::TemplatePaths;
 use super::pieces::Piece;
 use super::plan::Plan;
 use super::shards::PlanShard;
 use super::specialised::{Specialisation, Specialise};
-use dropforge_base::diagnostics::{Diagnostic, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::globs::Glob;
 
 /// A factory of renderers for the outputs of a plan. It includes the shared inputs.
@@ -244,4 +245,29 @@ pub struct FilePreview<'t> {
     pub old: &'t str,
     /// The new content.
     pub new: &'t str,
+}
+
+/// The receiver of previews.
+pub(crate) type OnPreview<'e> = &'e mut (dyn FnMut(&FilePreview<'_>) -> io::Result<()> + Send);
+
+/// What a run does with its outputs.
+pub enum RunMode<'m> {
+    /// Writes them.
+    Write,
+    /// Passes on the changes that writing would make.
+    Preview(OnPreview<'m>),
+    /// Writes those of clusters that are read batch by batch, instead of the fleet of the run.
+    Batches(FleetStream<'m>),
+    /// Writes the manifest after all shards of a plan are done.
+    Finish {
+        /// The digest of the plan.
+        plan: &'m str,
+        /// The number of shards.
+        count: u32,
+    },
+}
+
+/// Returns the error of a place without a mode.
+pub(super) fn unfit() -> Box<Diagnostic> {
+    Diagnostic::new(Code::Usage, "the destination does not have this mode of a run")
 }

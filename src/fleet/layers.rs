@@ -6,56 +6,17 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use super::cluster::{Cluster, not_a_map};
 use super::input::{self, Place};
 use super::origins::Origins;
-use super::report::{Failure, FailureCollector};
 use super::schema::{Explained, Schemas, explain, is_unfit_input};
-use super::selector::Selection;
 use super::values::{Assignment, Gaps, Step, merge};
-use super::view::{Reach, View};
+use super::view::{Merge, Reach, View};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::text::Source;
 use dropforge_value::{DataMap, json_entries};
-
-/// The effect of a cluster's inputs on shared inputs with the same key.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Merge {
-    /// Maps are merged key by key. A list or scalar replaces the shared value, and a null removes it.
-    #[default]
-    Deep,
-    /// Each top-level key replaces the whole shared value.
-    Replace,
-}
-
-impl Merge {
-    /// Returns the name of the effect: `deep` or `replace`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Deep => "deep",
-            Self::Replace => "replace",
-        }
-    }
-}
-
-impl FromStr for Merge {
-    type Err = String;
-
-    /// Finds the effect called `deep` or `replace`.
-    ///
-    /// # Errors
-    /// A message that lists both.
-    fn from_str(name: &str) -> std::result::Result<Self, String> {
-        match name {
-            "deep" => Ok(Self::Deep),
-            "replace" => Ok(Self::Replace),
-            _ => Err("expected `deep` or `replace`".to_owned()),
-        }
-    }
-}
 
 /// The inputs that all clusters share, and the assignments that apply to every cluster.
 #[derive(Debug, Clone, Default)]
@@ -164,26 +125,6 @@ impl Layers {
     /// Returns the paths of values that schemas and variables declare.
     pub fn declared(&self) -> Vec<Vec<&str>> {
         self.schemas.as_ref().map(|schemas| schemas.declared()).unwrap_or_default()
-    }
-
-    /// Returns all violations by the values of `clusters`, or without clusters by the shared values.
-    ///
-    /// # Errors
-    /// Errors of reading clusters.
-    pub fn all_violations(&self, clusters: &Selection<'_>) -> Result<Vec<Failure>> {
-        let (mut collector, mut explained) = (FailureCollector::default(), Explained::default());
-        if clusters.is_empty() {
-            let found = self.violations(None).into_iter();
-            return Ok(found.map(Failure::new).collect());
-        }
-        clusters.each(&mut |at, cluster| {
-            for error in self.new_violations(Some(cluster), &mut explained) {
-                collector.add(at, error.for_cluster(cluster.name()));
-            }
-            Ok(())
-        })?;
-        let mut reader = clusters.fleet().reader();
-        Ok(collector.into_failures(|at| reader.name(at)))
     }
 
     /// Returns the place of the default that gave the value at `path`, which no layer gives.

@@ -1,8 +1,7 @@
 //! Layouts: patterns of output paths such as `{cluster}/{template}`.
 
 use super::output_path::check_value;
-use super::selector::scalar_text;
-use super::view::{View, dotted};
+use super::view::{View, dotted, scalar_text};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, nearest};
 use dropforge_value::Data;
 

@@ -49,6 +49,8 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)
 )]
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 mod change_groups;
 mod charts;
 mod cluster;
@@ -57,11 +59,13 @@ pub mod destination;
 mod diff;
 mod disk;
 mod documents;
+mod finish;
 mod fleet;
 pub mod foreign;
 pub mod input;
 mod job;
 pub(crate) mod key_set;
+mod known_files;
 mod kube;
 mod layers;
 mod layout;
@@ -73,8 +77,10 @@ mod output_dir;
 mod output_files;
 mod output_names;
 mod output_path;
+mod own_files;
 mod pieces;
 mod plan;
+mod plan_digest;
 #[cfg(feature = "remote")]
 mod remote;
 mod report;
@@ -106,20 +112,21 @@ pub mod workers;
 pub use change_groups::{ChangeGroup, ChangeGroups, ScalarChange};
 pub use charts::{ChartSet, ChartStamper, DocumentCheck, missing_in_chart, show_chart_writers};
 pub use cluster::Cluster;
-pub use deletions::TemplatePaths;
 #[doc(hidden)]
 pub use diff::unified_diff;
+pub use finish::finish_shards;
 pub use fleet::{Fleet, FleetFile, FleetOptions, FleetReader, FleetStream};
 pub use input::{CsvTypes, Format};
-pub use job::{FilePreview, Job, Options, Order, Renderer, Stamp, Watch};
+pub use job::{FilePreview, Job, Options, Order, Renderer, RunMode, Stamp, Watch};
 pub use kube::KubeSchemas;
-pub use layers::{Layers, Merge, Overlay};
+pub use layers::{Layers, Overlay};
 pub use layout::{DEFAULT_LAYOUT, Layout};
 pub use manifest::{Logged, MANIFEST, Maker, Manifest, ReadFiles, ReadLog, RunOptions, Withheld, short_digest};
 pub use missing::MissingNames;
 pub use origins::{Origin, Origins, leaves};
 pub use output_dir::OutputDir;
 pub use output_files::{Change, OutputReader, OutputWriter};
+pub use output_names::TemplatePaths;
 #[doc(hidden)]
 pub use output_names::{document_name, output_name, outputs};
 #[doc(hidden)]
@@ -127,6 +134,7 @@ pub use output_path::check_path;
 #[doc(hidden)]
 pub use pieces::Piece;
 pub use plan::{Output, Placed, Plan};
+pub use plan_digest::PlanDigest;
 #[cfg(feature = "remote")]
 pub use remote::{
     Locking, PackFormat, PackOptions, PackedOutput, Place, RemoteTarget, check_packs, find_in_packs, finish_packs,
@@ -138,10 +146,10 @@ pub use report::{Failure, Report, join_places};
 pub use row_names::row_names;
 #[cfg(feature = "arrow-rows")]
 pub use rows::{RowOptions, RowOutput, RowStamper};
-pub use run::{Run, RunMode, RunTarget};
+pub use run::{Run, RunTarget};
 pub use selector::{Selection, Selector};
 pub use sets::{RunOutputs, RunSet, unfit_format};
-pub use shards::{PlanDigest, PlanShard, Shard, finish_shards};
+pub use shards::{PlanShard, Shard};
 pub use specialised::{General, Size, Specialisation, Specialise, TemplatePlan};
 pub use stamp::{preview, stamp, stream};
 pub use stamper::Stamper;
@@ -150,9 +158,14 @@ pub use streamed::StreamJob;
 pub use templates::{Templates, engine};
 pub use unread::ReadValues;
 pub use variants::Variants;
-pub use view::View;
+pub use view::{Merge, View};
 
 pub use dropforge_engine::{
     Entry, Skipped, TemplateFile, TemplateSet, dialect_of, discover, discover_with, language_extensions,
     unknown_language,
 };
+
+/// Locks a mutex. Ignores poisoning, because the guarded values are valid after each statement.
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

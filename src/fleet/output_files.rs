@@ -13,9 +13,11 @@ use std::rc::Rc;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use super::destination::WriteParts;
 use super::output_dir::{Handle, OutputDir, Walker, cannot, kind_of, through_link};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+
+/// Passes on a content part by part.
+pub(crate) type WriteParts<'w> = &'w mut dyn FnMut(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
 
 /// The effect of an output on its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -242,7 +244,7 @@ impl Drop for OutputWriter<'_> {
     }
 }
 
-/// Returns the error of a file that is not ours and that appeared during the run.
+/// Returns the error of a file that dropforge did not write and that appeared during the run.
 pub(super) fn appeared(full: &Path) -> Box<Diagnostic> {
     Diagnostic::new(Code::ForeignFile, "the file appeared during the run, and dropforge did not write it")
         .with_note(format!("path: {}", full.display()))

@@ -1,6 +1,6 @@
-//! Selection of the templates that make an output, and the names of these outputs.
+//! Selection of the templates that make an output, the names of these outputs, and the paths of templates.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_engine::{Dialect, TemplateFile};
@@ -91,6 +91,51 @@ fn without_language(name: &str, extensions: &[&str]) -> String {
         parts.pop_if(|last| !was_last && last.eq_ignore_ascii_case("tmpl"));
     }
     format!("{directory}{}", parts.join("."))
+}
+
+/// The paths of the templates of a run. A manifest names templates by them.
+///
+/// ```
+/// use dropforge::bulk::TemplatePaths;
+/// let mut paths = TemplatePaths::default();
+/// paths.give("deploy/app");
+/// paths.add("svc.tera", "deploy/app/svc.tera");
+/// assert_eq!(paths.path("svc.tera"), "deploy/app/svc.tera");
+/// assert!(paths.covers("deploy/app/deleted.tera") && !paths.covers("deploy/other.tera"));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TemplatePaths {
+    /// The path of each template, by name.
+    paths: HashMap<String, String>,
+    given: Vec<String>,
+}
+
+impl TemplatePaths {
+    /// Sets the path of a template. A template without one has its name as path.
+    pub fn add(&mut self, template: impl Into<String>, path: impl Into<String>) {
+        self.paths.insert(template.into(), path.into());
+    }
+
+    /// Adds a file or a directory that the run was given, with `/` and without a `/` at its end. `.` stands for all
+    /// relative paths that do not begin with `..`.
+    pub fn give(&mut self, path: impl Into<String>) {
+        self.given.push(path.into());
+    }
+
+    /// Returns the path of a template.
+    pub fn path<'p>(&'p self, template: &'p str) -> &'p str {
+        self.paths.get(template).map_or(template, String::as_str)
+    }
+
+    /// Returns `true` if the run was given the template at `path`, or would be if it existed. A run that was given
+    /// nothing covers all templates.
+    pub fn covers(&self, path: &str) -> bool {
+        let is_below = |given: &String| match path.strip_prefix(given.as_str()) {
+            Some(rest) => rest.is_empty() || rest.starts_with('/'),
+            None => given == "." && !path.starts_with("../") && !path.starts_with('/'),
+        };
+        self.given.is_empty() || self.given.iter().any(is_below)
+    }
 }
 
 #[cfg(test)]

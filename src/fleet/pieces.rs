@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::documents::read;
 use super::layout::{helped, split_default};
 use super::output_path::check_value;
-use super::selector::scalar_text;
+use super::view::scalar_text;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_value::{Data, Extended, Value, word_at};
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use arrow_array::RecordBatch;
 
-use super::selector::scalar_text;
+use super::view::scalar_text;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 use dropforge_value::{Arena, ArrowRows, InputBuilder, ReadPaths, Shapes, Value};
 

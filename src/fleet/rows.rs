@@ -9,7 +9,7 @@ use std::ops::Range;
 use arrow_array::RecordBatch;
 
 use super::cluster::Cluster;
-use super::layers::{Merge, Overlay};
+use super::layers::Overlay;
 use super::output_path::{check_path, check_value};
 use super::pieces::{Piece, in_document, with_files};
 use super::plan::Output;
@@ -17,7 +17,7 @@ use super::row_names::{name_of, name_paths};
 use super::run::Run;
 use super::splitter::{Content, Splitter};
 use super::templates::not_found;
-use super::view::View;
+use super::view::{Merge, View};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_engine::{OutputCheck, Template};
 use dropforge_machine::vm::Session;

@@ -6,24 +6,21 @@ use std::io;
 use std::io::Write;
 use std::path::Path;
 
-use super::deletions::TemplatePaths;
-use super::fleet::{Fleet, FleetStream};
-use super::job::{FilePreview, Job, Options, Stamp, Watch};
+use super::finish::finish_shards;
+use super::fleet::Fleet;
+use super::job::{Job, Options, RunMode, Stamp, Watch, unfit};
 use super::kube::KubeSchemas;
 use super::layers::Layers;
 use super::layout::Layout;
-use super::output_files::Change;
+use super::output_names::TemplatePaths;
 use super::plan::Plan;
 use super::report::{Failure, Report};
 use super::selector::Selector;
 use super::sets::{RunOutputs, RunSet};
-use super::shards::finish_shards;
-use super::sinks::OnPreview;
 use super::stamp::{preview, stamp, stream};
-use super::stream_file::StreamFile;
+use super::stream_file::{StreamFile, compare, kept_old, of_one_file};
 use super::streamed::StreamJob;
 use super::unread::ReadValues;
-use super::workers::cannot_write;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// One run, from reading to the report. A single render is a run for one cluster without a name.
@@ -162,23 +159,6 @@ pub enum RunTarget<'t> {
     Remote(super::remote::RemoteTarget<'t>),
 }
 
-/// What a run does with its outputs.
-pub enum RunMode<'m> {
-    /// Writes them.
-    Write,
-    /// Passes on the changes that writing would make.
-    Preview(OnPreview<'m>),
-    /// Writes those of clusters that are read batch by batch, instead of the fleet of the run.
-    Batches(FleetStream<'m>),
-    /// Writes the manifest after all shards of a plan are done.
-    Finish {
-        /// The digest of the plan.
-        plan: &'m str,
-        /// The number of shards.
-        count: u32,
-    },
-}
-
 impl RunTarget<'_> {
     /// Stamps, previews or finishes a run. `selector` selects clusters that are read batch by batch.
     ///
@@ -214,11 +194,6 @@ impl RunTarget<'_> {
     }
 }
 
-/// Returns the error of a place without a mode.
-pub(super) fn unfit() -> Box<Diagnostic> {
-    Diagnostic::new(Code::Usage, "the destination does not have this mode of a run")
-}
-
 /// Writes one file, atomically. It stays as it is if the run is incomplete.
 fn write_file(path: &Path, run: impl FnOnce(&mut StreamFile) -> Result<Report>) -> Result<Report> {
     let mut file = StreamFile::create(path)?;
@@ -239,38 +214,4 @@ fn content(path: &Path) -> Result<Option<Vec<u8>>> {
             Err(Diagnostic::new(Code::ReadFailed, message).caused_by(error))
         }
     }
-}
-
-/// Compares a stream with the `old` content of one file or object. Both texts are held in memory.
-pub(super) fn compare(
-    path: &str,
-    old: Option<Vec<u8>>,
-    each: OnPreview<'_>,
-    run: impl FnOnce(&mut Vec<u8>) -> Result<Report>,
-) -> Result<Report> {
-    let mut new = Vec::new();
-    let report = run(&mut new)?;
-    let change = match &old {
-        Some(old) if *old == new => return Ok(of_one_file(report, Change::Unchanged)),
-        Some(_) => Change::Update,
-        None => Change::Create,
-    };
-    let old = old.unwrap_or_default();
-    let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
-    each(&FilePreview { path, cluster: "", template: "", change: Some(change), old: &old, new: &new })
-        .map_err(cannot_write)?;
-    Ok(of_one_file(report, change))
-}
-
-/// Converts the report of a stream, which counts outputs, to the report of one file.
-pub(super) fn of_one_file(report: Report, change: Change) -> Report {
-    let count = |other: Change| usize::from(change == other);
-    let (created, updated) = (count(Change::Create), count(Change::Update));
-    Report { created, updated, unchanged: count(Change::Unchanged), ..report }
-}
-
-/// Returns the report of a run that left the file or object at `path` as it was.
-pub(super) fn kept_old(path: &str, report: Report) -> Report {
-    let warning = format!("kept the old `{path}` because the run is incomplete");
-    Report { created: 0, warnings: vec![warning], ..report }
 }

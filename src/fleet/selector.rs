@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cluster::Cluster;
 use super::fleet::Fleet;
 use super::layers::Layers;
-use super::view::{View, dotted};
+use super::report::{Failure, FailureCollector};
+use super::schema::Explained;
+use super::view::{View, dotted, scalar_text};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted, listed, nearest};
 use dropforge_value::Data;
 use roaring::RoaringBitmap;
@@ -242,14 +244,6 @@ fn invalid(text: &str) -> Box<Diagnostic> {
         .with_help("use `k`, `!k`, `k=v`, `k!=v`, `k in (v, w)` or `k notin (v, w)`, separated by commas")
 }
 
-/// Formats a scalar as JSON, but strings without quotes.
-pub(super) fn scalar_text(data: &Data) -> String {
-    match data {
-        Data::Str(text) => text.clone(),
-        other => serde_json::to_string(other).unwrap_or_default(),
-    }
-}
-
 /// Some clusters of a fleet, in its order.
 #[derive(Debug, Clone)]
 pub struct Selection<'f> {
@@ -307,6 +301,27 @@ impl<'f> Selection<'f> {
     pub fn each(&self, each: &mut dyn FnMut(usize, &Cluster) -> Result<()>) -> Result<()> {
         let mut reader = self.fleet.reader();
         self.clusters.iter().try_for_each(|at| each(at as usize, reader.cluster(at as usize)?))
+    }
+
+    /// Returns all violations of the schemas of `layers` by the values of the clusters, or without clusters by the shared
+    /// values.
+    ///
+    /// # Errors
+    /// Errors of reading clusters.
+    pub fn violations(&self, layers: &Layers) -> Result<Vec<Failure>> {
+        let (mut collector, mut explained) = (FailureCollector::default(), Explained::default());
+        if self.is_empty() {
+            let found = layers.violations(None).into_iter();
+            return Ok(found.map(Failure::new).collect());
+        }
+        self.each(&mut |at, cluster| {
+            for error in layers.new_violations(Some(cluster), &mut explained) {
+                collector.add(at, error.for_cluster(cluster.name()));
+            }
+            Ok(())
+        })?;
+        let mut reader = self.fleet.reader();
+        Ok(collector.into_failures(|at| reader.name(at)))
     }
 
     /// Returns the fleet.

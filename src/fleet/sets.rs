@@ -9,7 +9,7 @@ use super::kube::KubeSchemas;
 use super::layers::Layers;
 use super::layout::Layout;
 use super::plan::{Output, Plan};
-use super::shards::PlanDigest;
+use super::plan_digest::PlanDigest;
 use super::unread::ReadValues;
 use crate::why::RecordedOutput;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result};

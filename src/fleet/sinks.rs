@@ -1,18 +1,19 @@
 //! Destinations of the outputs of a run: files, a preview of changes, or one stream.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::ops::Range;
 use std::sync::Mutex;
 
 use super::destination::{FileReader, Files};
 use super::documents::{Heads, Rank, documents_of, first_content};
-use super::foreign::Ours;
-use super::job::{FilePreview, Job, Options, Order};
+use super::job::{FilePreview, Job, OnPreview, Options, Order};
+use super::known_files::KnownFiles;
 use super::output_files::Change;
 use super::pieces::{Piece, with_files};
 use super::plan::{Placed, Plan};
 use super::report::Report;
-use super::workers::{Late, Sink, SinkError, SinkResult, Turns, cannot_write, for_template, lock};
+use super::workers::{Late, Sink, SinkError, SinkResult, Turns, cannot_write, for_template};
+use crate::lock;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 
 /// The outputs of one cluster with their paths.
@@ -58,18 +59,15 @@ impl<'j> Outputs<'j> {
     }
 }
 
-/// The receiver of previews.
-pub(crate) type OnPreview<'e> = &'e mut (dyn FnMut(&FilePreview<'_>) -> io::Result<()> + Send);
-
 /// Compares outputs with the files on disk and passes on the changes in fleet order.
 pub(super) struct PreviewSink<'j, 'e, R> {
     outputs: Outputs<'j>,
     reader: R,
     turns: &'j Turns<OnPreview<'e>>,
-    ours: &'j Ours<'j>,
+    known: &'j KnownFiles<'j>,
     report: Report,
     files: &'j Mutex<Files>,
-    /// The number of files with other content that are not ours.
+    /// The number of files with other content that dropforge did not write.
     foreign: usize,
 }
 
@@ -77,11 +75,11 @@ impl<'j, 'e, R> PreviewSink<'j, 'e, R> {
     pub(super) fn new(
         job: &Job<'j>,
         reader: R,
-        ours: &'j Ours<'j>,
+        known: &'j KnownFiles<'j>,
         turns: &'j Turns<OnPreview<'e>>,
         files: &'j Mutex<Files>,
     ) -> Self {
-        Self { outputs: Outputs::new(job), reader, turns, ours, report: Report::default(), files, foreign: 0 }
+        Self { outputs: Outputs::new(job), reader, turns, known, report: Report::default(), files, foreign: 0 }
     }
 }
 
@@ -89,7 +87,7 @@ impl<R: FileReader> Sink for PreviewSink<'_, '_, R> {
     type Done = (Report, usize);
 
     fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult {
-        let (mut changes, ours, files, foreign) = (Vec::new(), self.ours, self.files, &mut self.foreign);
+        let (mut changes, known, files, foreign) = (Vec::new(), self.known, self.files, &mut self.foreign);
         let (reader, report, job) = (&mut self.reader, &mut self.report, self.outputs.job);
         self.outputs.each(cluster, text, pieces, |piece, path, new| {
             lock(files).made.add(path).map_err(SinkError::Run)?;
@@ -106,7 +104,7 @@ impl<R: FileReader> Sink for PreviewSink<'_, '_, R> {
                     if has_mode { Change::Unchanged } else { Change::Update }
                 }
                 Some(_) => {
-                    *foreign += usize::from(!ours.contains(path).map_err(SinkError::Run)?);
+                    *foreign += usize::from(!known.contains(path).map_err(SinkError::Run)?);
                     Change::Update
                 }
             };

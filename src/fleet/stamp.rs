@@ -11,16 +11,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::deletions::{Deletions, Leftovers};
 use super::destination::{Destination, FileReader, Files};
 use super::fleet::MAX_REPORTED;
-use super::foreign::{self, Ours, RECORD};
-use super::job::{FilePreview, Job, Stamp};
+use super::foreign;
+use super::job::{FilePreview, Job, OnPreview, Options, Stamp};
 use super::key_set::{KeySet, SortedKeys};
-use super::manifest::{self, Entry, MANIFEST, Manifest, Rows};
+use super::known_files::{KnownFiles, RUN_RECORD};
+use super::manifest::{self, Entry, MANIFEST, Manifest, NewManifest, Rows};
 use super::output_dir::OutputDir;
 use super::output_path::check_path;
+use super::own_files::OwnFiles;
 use super::report::Report;
 use super::scratch::Scratch;
-use super::shards::{PlanShard, remove_parts};
-use super::sinks::{OnPreview, PreviewSink, StreamSink};
+use super::shards::{PARTS, PlanShard};
+use super::sinks::{PreviewSink, StreamSink};
 use super::workers::{Turns, cannot_write, drive};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted};
 
@@ -91,12 +93,12 @@ pub(crate) fn stamp_to<D: Destination>(stamp: &dyn Stamp, job: &Job<'_>, to: &D)
         // Nothing is written if pruning would remove too much.
         stale = Some(Deletions::find(job, &manifest, vec![Arc::new(planned(job)?)])?.guarded()?);
     }
-    let own = job.options.shard.as_ref().map_or_else(|| RECORD.to_owned(), PlanShard::record);
-    let mut ours = Ours::read(Some(to), &manifest, &own)?;
-    let record = foreign::check(stamp, job, to, &mut ours)?;
+    let own = job.options.shard.as_ref().map_or_else(|| RUN_RECORD.to_owned(), PlanShard::record);
+    let mut known = KnownFiles::read(Some(to), &manifest, &own)?;
+    let record = foreign::check(stamp, job, to, &mut known)?;
     begin(job, to, (&own, &record))?;
     let files = Mutex::default();
-    let (done, mut report) = drive(stamp, job, &|_| {}, &|| to.sink(job, &ours, &files))?;
+    let (done, mut report) = drive(stamp, job, &|_| {}, &|| to.sink(job, &known, &files))?;
     done.iter().for_each(|counts| report.add(counts));
     match &job.options.shard {
         // Without its part, a shard has files that no manifest lists.
@@ -136,9 +138,14 @@ fn end_shard<D: Destination>(
     }
     let Files { rows, .. } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
     let part = shard.part();
-    let at = manifest::At::of_run(to, &part, job.options);
+    let new = new_manifest(to, &part, job.options);
     // The manifest has the tags of objects that were not put again.
-    manifest::write(manifest, &|_| Ok(false), (rows, template_paths(job)), &at).map(|_| true)
+    manifest::write(manifest, &|_| Ok(false), (rows, template_paths(job)), &new).map(|_| true)
+}
+
+/// Returns the manifest of a run, or a part of it.
+fn new_manifest<'a>(to: &'a dyn OwnFiles, name: &'a str, options: &Options) -> NewManifest<'a> {
+    NewManifest { to, name, fsync: options.fsync, incomplete: false, run: options.run_and_files() }
 }
 
 /// Returns the paths of the templates of all outputs.
@@ -200,6 +207,22 @@ pub(super) fn end<D: Destination>(job: &Job<'_>, to: &D, before: Before<'_>, mad
     }
 }
 
+/// Removes the parts of all plans, and what killed shards left behind.
+///
+/// # Errors
+/// Errors of the destination.
+fn remove_parts<D: Destination>(from: &D) -> Result<()> {
+    let mut own = Vec::new();
+    from.each_own(PARTS, &mut |path| {
+        own.push(path.to_owned());
+        Ok(())
+    })?;
+    if own.iter().any(|path| path.ends_with(".killed")) {
+        from.sweep()?;
+    }
+    own.iter().try_for_each(|path| from.remove_own(path))
+}
+
 /// Prunes, and writes the manifest.
 fn finish<D: Destination>(
     job: &Job<'_>,
@@ -236,8 +259,8 @@ fn finish<D: Destination>(
         let is_kept = !written.contains(entry.path)? && !is_stale(entry)?;
         left.iter().filter(|_| is_kept).try_for_each(|left| left.see(entry)).map(|()| is_kept)
     };
-    let at = manifest::At { incomplete: is_cut, ..manifest::At::of_run(to, MANIFEST, job.options) };
-    manifest::write(manifest, &kept, (rows, template_paths(job)), &at)?;
+    let new = NewManifest { incomplete: is_cut, ..new_manifest(to, MANIFEST, job.options) };
+    manifest::write(manifest, &kept, (rows, template_paths(job)), &new)?;
     report.notes.extend(left.and_then(|left| left.note()));
     if !written.are_distinct() {
         report.errors.extend(made_twice("batches", &written, &[Manifest::of(Some(to))?])?);
@@ -303,14 +326,14 @@ pub(crate) fn preview_of<D: Destination>(
     from: Option<&D>,
     on_preview: OnPreview<'_>,
 ) -> Result<Report> {
-    let manifest = Manifest::of(from)?;
-    let ours = Ours::read(from, &manifest, "")?;
+    let manifest = Manifest::of(from.map(|from| from as &dyn OwnFiles))?;
+    let known = KnownFiles::read(from.map(|from| from as &dyn OwnFiles), &manifest, "")?;
     let was_cut = manifest.is_incomplete().then_some("the last run ended early, so the manifest is incomplete");
     let conflicts =
         manifest.has_conflicts().then_some("the manifest has the conflicts of a merge: stamp to resolve them");
     let turns = Turns::new(on_preview);
     let files = Mutex::default();
-    let sink = || PreviewSink::new(job, from.map(|from| from.reader()), &ours, &turns, &files);
+    let sink = || PreviewSink::new(job, from.map(|from| from.reader()), &known, &turns, &files);
     let (done, mut report) = drive(stamp, job, &|at| turns.close(at), &sink)?;
     let mut foreign_files = 0;
     for (counts, foreign) in done {

@@ -3,6 +3,7 @@
 //! Each thread converts the shared inputs once. A cluster's own inputs are converted once for all its templates, into
 //! an arena that is reset for each cluster. Text is appended to one buffer.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,21 +11,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::cluster::Cluster;
 use super::job::{Job, Renderer, Stamp};
 use super::kube::KubeSchemas;
-use super::layers::{Layers, Merge, Overlay};
+use super::layers::{Layers, Overlay};
 use super::pieces::Piece;
 use super::plan::Plan;
 use super::report::cause;
-use super::specialised::{Chooser, Specialisation, Specialised};
+use super::specialised::{Chooser, SharedInputs, Specialisation, Specialised};
 use super::splitter::{Content, Splitter};
+use super::view::Merge;
 use crate::why::RecordedOutput;
 use dropforge_base::diagnostics::{Diagnostic, Identity, Result};
 use dropforge_engine::{OutputCheck, Template};
 use dropforge_machine::vm::Session;
-use dropforge_value::{Arena, InputBuilder, Inputs, ReadPaths, Shapes, Value};
+use dropforge_value::{Arena, DataMap, InputBuilder, Inputs, ReadPaths, Shapes, Value};
 
 /// The number of clusters from which a run finds out what its templates read, so that the rest of the inputs is not
 /// converted. That costs about as much as compiling the templates.
 const CLUSTERS: usize = 1_000;
+
+/// Maximum number of clusters to look at: a twelfth of the fleet, but at least an eighth of this. Looking at one costs more
+/// than rendering a few templates for it.
+const LOOKED_AT: usize = 128;
 
 /// Renders a plan's templates with the engine.
 #[derive(Debug)]
@@ -73,7 +79,9 @@ impl<'f> Stamper<'f> {
     fn specialised(&self, job: &Job<'_>) -> &Specialised {
         self.specialised.get_or_init(|| {
             let templates: Vec<_> = self.contents.iter().map(Content::template).collect();
-            Specialised::new(&templates, job)
+            let (clusters, specialise) = (job.plan.clusters(), job.options.specialise);
+            let run = SharedInputs { layers: job.layers, clusters, specialise, classes: true };
+            Specialised::of(&templates, run, || looked_at(job))
         })
     }
 }
@@ -251,6 +259,17 @@ fn inputs_of<'v, 'w: 'v>(
         (_, Merge::Deep) => builder.merged(shared, given),
         (_, Merge::Replace) => Inputs::layered(shared, given),
     }
+}
+
+/// Returns the inputs of clusters from all parts of the fleet, with empty lists.
+fn looked_at(job: &Job<'_>) -> Vec<DataMap> {
+    let (clusters, mut reader) = (job.plan.clusters(), job.fleet.reader());
+    let count = (clusters / 12).clamp(LOOKED_AT / 8, LOOKED_AT).min(clusters);
+    let mut maps = |nth: usize| {
+        let cluster = reader.cluster(job.plan.nth(nth * clusters / count)?).ok()?;
+        cluster.maps().ok().map(Cow::into_owned)
+    };
+    (0..count).filter_map(&mut maps).collect()
 }
 
 #[cfg(test)]

@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Mode};
 
+use super::job::{FilePreview, OnPreview};
 use super::output_dir::{OutputDir, cannot};
 use super::output_files::{Change, existing_file, open_file, same_content};
+use super::report::Report;
+use super::workers::cannot_write;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// A file that is being written. If it is dropped before [`StreamFile::finish`], the old file stays.
@@ -137,6 +140,40 @@ impl Drop for StreamFile {
             let _ = rustix::fs::unlinkat(&target.dir, &target.temporary, AtFlags::empty());
         }
     }
+}
+
+/// Compares a stream with the `old` content of one file or object. Both texts are held in memory.
+pub(super) fn compare(
+    path: &str,
+    old: Option<Vec<u8>>,
+    each: OnPreview<'_>,
+    run: impl FnOnce(&mut Vec<u8>) -> Result<Report>,
+) -> Result<Report> {
+    let mut new = Vec::new();
+    let report = run(&mut new)?;
+    let change = match &old {
+        Some(old) if *old == new => return Ok(of_one_file(report, Change::Unchanged)),
+        Some(_) => Change::Update,
+        None => Change::Create,
+    };
+    let old = old.unwrap_or_default();
+    let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
+    each(&FilePreview { path, cluster: "", template: "", change: Some(change), old: &old, new: &new })
+        .map_err(cannot_write)?;
+    Ok(of_one_file(report, change))
+}
+
+/// Converts the report of a stream, which counts outputs, to the report of one file.
+pub(super) fn of_one_file(report: Report, change: Change) -> Report {
+    let count = |other: Change| usize::from(change == other);
+    let (created, updated) = (count(Change::Create), count(Change::Update));
+    Report { created, updated, unchanged: count(Change::Unchanged), ..report }
+}
+
+/// Returns the report of a run that left the file or object at `path` as it was.
+pub(super) fn kept_old(path: &str, report: Report) -> Report {
+    let warning = format!("kept the old `{path}` because the run is incomplete");
+    Report { created: 0, warnings: vec![warning], ..report }
 }
 
 #[cfg(test)]

@@ -8,9 +8,10 @@ use std::sync::atomic::Ordering;
 
 use super::destination::Destination;
 use super::fleet::{Fleet, FleetStream, MAX_REPORTED};
-use super::foreign::{self, Ours, RECORD};
+use super::foreign;
 use super::job::{Job, Options, Stamp, Watch};
 use super::key_set::KeySet;
+use super::known_files::{KnownFiles, RUN_RECORD};
 use super::layers::Layers;
 use super::manifest::Manifest;
 use super::output_dir::OutputDir;
@@ -62,18 +63,18 @@ impl StreamJob<'_> {
         to: &D,
     ) -> Result<Report> {
         let (manifest, none) = (Manifest::of(Some(to))?, Fleet::default());
-        let before = anything(to, &Ours::read(Some(to), &manifest, "")?)?;
-        begin(&self.job(&none, self.plan), to, (RECORD, &before))?;
-        // Now all files are ours but those that were there before.
-        let mut ours = Ours::read(Some(to), &manifest, "")?;
+        let before = anything(to, &KnownFiles::read(Some(to), &manifest, "")?)?;
+        begin(&self.job(&none, self.plan), to, (RUN_RECORD, &before))?;
+        // Now dropforge counts as the writer of all files but those that were there before.
+        let mut known = KnownFiles::read(Some(to), &manifest, "")?;
         let files = Mutex::default();
         let mut report = self.batches(fleet, &mut |job| {
-            foreign::check(stamp, job, to, &mut ours)?;
-            let (done, mut report) = drive(stamp, job, &|_| {}, &|| to.sink(job, &ours, &files))?;
+            foreign::check(stamp, job, to, &mut known)?;
+            let (done, mut report) = drive(stamp, job, &|_| {}, &|| to.sink(job, &known, &files))?;
             done.iter().for_each(|counts| report.add(counts));
             Ok(report)
         })?;
-        let before = Before { manifest: &manifest, stale: None, record: Some(RECORD) };
+        let before = Before { manifest: &manifest, stale: None, record: Some(RUN_RECORD) };
         end(&self.job(&none, self.plan), to, before, made(files), &mut report);
         Ok(report)
     }
@@ -149,11 +150,11 @@ impl StreamJob<'_> {
     }
 }
 
-/// Returns a record of a run that may write any file but those that are there and not ours.
-fn anything<D: Destination>(to: &D, ours: &Ours<'_>) -> Result<Scratch> {
+/// Returns a record of a run that may write any file but those that are there and that dropforge did not write.
+fn anything<D: Destination>(to: &D, known: &KnownFiles<'_>) -> Result<Scratch> {
     let mut record = Scratch::default();
     record.push(b"/\n")?;
-    to.each_file("", &mut |path| match ours.contains(path)? {
+    to.each_file("", &mut |path| match known.contains(path)? {
         true => Ok(()),
         false => record.push(format!("!{path}\n").as_bytes()),
     })?;

@@ -1,9 +1,45 @@
 //! The merged inputs of a cluster, for looking up values by their paths.
 
 use std::borrow::Cow;
+use std::str::FromStr;
 
-use super::layers::Merge;
 use dropforge_value::{Data, DataMap};
+
+/// The effect of a cluster's inputs on shared inputs with the same key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Merge {
+    /// Maps are merged key by key. A list or scalar replaces the shared value, and a null removes it.
+    #[default]
+    Deep,
+    /// Each top-level key replaces the whole shared value.
+    Replace,
+}
+
+impl Merge {
+    /// Returns the name of the effect: `deep` or `replace`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Deep => "deep",
+            Self::Replace => "replace",
+        }
+    }
+}
+
+impl FromStr for Merge {
+    type Err = String;
+
+    /// Finds the effect called `deep` or `replace`.
+    ///
+    /// # Errors
+    /// A message that lists both.
+    fn from_str(name: &str) -> std::result::Result<Self, String> {
+        match name {
+            "deep" => Ok(Self::Deep),
+            "replace" => Ok(Self::Replace),
+            _ => Err("expected `deep` or `replace`".to_owned()),
+        }
+    }
+}
 
 /// What paths go through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +82,14 @@ pub(super) fn dotted(path: &str) -> String {
         }
     }
     dotted + rest
+}
+
+/// Formats a scalar as JSON, but strings without quotes.
+pub(super) fn scalar_text(data: &Data) -> String {
+    match data {
+        Data::Str(text) => text.clone(),
+        other => serde_json::to_string(other).unwrap_or_default(),
+    }
 }
 
 /// The merged inputs of one cluster, for lookups. Nothing is copied.

@@ -15,6 +15,7 @@ use super::pieces::Piece;
 use super::plan::Placed;
 use super::report::{FailureCollector, Report};
 use super::schema::{Explained, is_unfit_input};
+use crate::lock;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 use dropforge_engine::OutputSyntax;
 
@@ -75,11 +76,6 @@ struct Shared {
     cut: AtomicBool,
     failures: Mutex<FailureCollector>,
     fatal: Mutex<Option<Box<Diagnostic>>>,
-}
-
-/// Locks a mutex. Ignores poisoning, because the guarded values are valid after each statement.
-pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs the workers. Returns the results of their sinks, and the report without counts of files. When the run ends

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use self::sources::{Found, Sources};
+use super::plan_digest::PlanDigest;
 use super::schema::{self, draft, strangers};
-use super::shards::PlanDigest;
-use super::workers::lock;
+use crate::lock;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};

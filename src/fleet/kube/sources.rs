@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::Kind;
 use crate::input;
 use crate::input::Format;
-use crate::shards::PlanDigest;
+use crate::plan_digest::PlanDigest;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 use dropforge_base::stdlib::paths;
 use dropforge_base::text::Source;

@@ -16,7 +16,7 @@ pub use self::read_log::{Logged, ReadFiles, ReadLog, short_digest};
 pub(crate) use self::rows::SAME_TAG;
 pub use self::rows::{Row, Rows};
 pub use self::runs::{RunOptions, Withheld};
-pub(super) use self::write::{At, write};
+pub(super) use self::write::{NewManifest, write};
 
 use std::fs::File;
 use std::io;
@@ -25,9 +25,9 @@ use std::os::unix::fs::FileExt;
 
 use self::parse::Head;
 use self::runs::Runs;
-use super::destination::Destination;
 use super::key_set::{KeySet, SortedKeys};
 use super::output_dir::OutputDir;
+use super::own_files::OwnFiles;
 use super::shards::PARTS;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted, thousands};
 
@@ -100,35 +100,23 @@ impl Manifest {
     /// # Errors
     /// `file.bad_manifest` if it is not a manifest; errors of reading it.
     pub fn read(dir: Option<&OutputDir>) -> Result<Self> {
-        Self::of(dir)
+        Self::of(dir.map(|dir| dir as &dyn OwnFiles))
     }
 
     /// Works like [`Manifest::read`], for any destination.
     ///
     /// # Errors
     /// Same as [`Manifest::read`].
-    pub fn of<D: Destination>(from: Option<&D>) -> Result<Self> {
+    pub fn of(from: Option<&dyn OwnFiles>) -> Result<Self> {
         let Some(from) = from else { return Ok(Self::default()) };
         Self::of_own(&|name| from.open_own(name), &|each| from.each_own(PARTS, each))
     }
 
-    /// Reads the manifest below the prefix of a store like [`Manifest::read`], without listing the prefix. Returns `None` if
-    /// there is none.
-    ///
-    /// # Errors
-    /// `file.bad_manifest` if it is not a manifest; errors of the store.
-    #[cfg(feature = "remote")]
-    pub fn of_store(store: &dropforge_remote::Store) -> Result<Option<Self>> {
-        let own = super::remote::OwnFiles::new(store, None);
-        if own.open(MANIFEST)?.is_none() {
-            return Ok(None);
-        }
-        let parts = |each: Each<'_>| store.list(PARTS)?.try_for_each(|object| each(&object?.key));
-        Self::of_own(&|name| own.open(name), &parts).map(Some)
-    }
-
     /// Reads the manifest that `open` opens, and the parts of shards, whose names `parts` passes on.
-    fn of_own(open: &dyn Fn(&str) -> Result<Option<File>>, parts: &dyn Fn(Each<'_>) -> Result<()>) -> Result<Self> {
+    pub(super) fn of_own(
+        open: &dyn Fn(&str) -> Result<Option<File>>,
+        parts: &dyn Fn(Each<'_>) -> Result<()>,
+    ) -> Result<Self> {
         let mut names = vec![MANIFEST.to_owned()];
         parts(&mut |path| {
             names.extend(path.ends_with(".json").then(|| path.to_owned()));
@@ -346,8 +334,8 @@ mod tests {
             templates.push((*template).to_owned());
         }
         let kept = |entry: Entry<'_>| Ok(kept(entry.path));
-        let at = At { to: dir, name: MANIFEST, fsync: true, incomplete: false, run: None };
-        write(&old, &kept, (rows, templates), &at).unwrap();
+        let new = NewManifest { to: dir, name: MANIFEST, fsync: true, incomplete: false, run: None };
+        write(&old, &kept, (rows, templates), &new).unwrap();
         Manifest::read(Some(dir)).unwrap()
     }
 
@@ -407,8 +395,8 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let dir = OutputDir::create(temp.path()).unwrap();
         for incomplete in [true, false] {
-            let at = At { to: &dir, name: MANIFEST, fsync: false, incomplete, run: None };
-            write(&Manifest::default(), &|_| Ok(false), Default::default(), &at).unwrap();
+            let new = NewManifest { to: &dir, name: MANIFEST, fsync: false, incomplete, run: None };
+            write(&Manifest::default(), &|_| Ok(false), Default::default(), &new).unwrap();
             assert_eq!(Manifest::read(Some(&dir)).unwrap().is_incomplete(), incomplete);
         }
     }

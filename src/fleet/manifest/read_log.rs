@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 
-use crate::workers::lock;
+use crate::lock;
 use dropforge_base::diagnostics::Result;
 use dropforge_base::text::Source;
 use dropforge_machine::compiler::Loader;

@@ -7,9 +7,8 @@ use serde::Serialize;
 use super::rows::{OLD_TAG, Row, Rows, SAME_TAG, SortedRows};
 use super::runs::{Of, RunOptions, Runs};
 use super::{Entry, Manifest, VERSION};
-use crate::destination::Destination;
-use crate::job::Options;
 use crate::output_files::Change;
+use crate::own_files::OwnFiles;
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::stdlib::strings::push_hex;
@@ -17,9 +16,9 @@ use dropforge_base::stdlib::strings::push_hex;
 /// The number of bytes that are written at once.
 const BUFFER: usize = 1 << 16;
 
-/// Where a manifest, or a part of one, is written.
-pub struct At<'a, D> {
-    pub to: &'a D,
+/// A manifest to write, or a part of one.
+pub struct NewManifest<'a> {
+    pub to: &'a dyn OwnFiles,
     pub name: &'a str,
     pub fsync: bool,
     /// Mark it as that of a run that ended early.
@@ -28,25 +27,18 @@ pub struct At<'a, D> {
     pub run: Option<RunOptions>,
 }
 
-impl<'a, D> At<'a, D> {
-    /// Returns the place of the manifest, or of a part of one, of a run.
-    pub(crate) fn of_run(to: &'a D, name: &'a str, options: &Options) -> Self {
-        Self { to, name, fsync: options.fsync, incomplete: false, run: options.run_and_files() }
-    }
-}
-
 /// Writes a manifest, or a part of one: `rows`, whose templates are indexes of `templates`, and the entries of `old` that are kept.
 ///
 /// # Errors
 /// `file.write_failed`; errors of reading the old manifest and of temporary files.
-pub fn write<D: Destination>(
+pub fn write(
     old: &Manifest,
     kept: &dyn Fn(Entry<'_>) -> Result<bool>,
     (mut rows, templates): (Rows, Vec<String>),
-    at: &At<'_, D>,
+    new: &NewManifest<'_>,
 ) -> Result<Change> {
     let (mut unknown, mut runs) = (BTreeMap::new(), old.runs.clone());
-    let run = at.run.clone().map(|run| runs.add_run(run, &templates));
+    let run = new.run.clone().map(|run| runs.add_run(run, &templates));
     // The templates of the run, then those of what is kept, each with its run.
     let mut index = HashMap::from([(run, templates.iter().cloned().zip(0..).collect::<HashMap<_, _>>())]);
     let mut all: Vec<_> = templates.into_iter().map(|template| (template, run)).collect();
@@ -83,9 +75,9 @@ pub fn write<D: Destination>(
         place.get_mut(at as usize).into_iter().for_each(|place| *place = names.len() - 1);
     }
     let mut rows = rows.sort()?;
-    at.to.write_own(at.name, at.fsync, &mut |to| {
+    new.to.write_own(new.name, new.fsync, &mut |to| {
         let mut file = ManifestFile { to, place: &place, cluster: None, bytes: Vec::new() };
-        file.begin(&names, at.incomplete, &runs);
+        file.begin(&names, new.incomplete, &runs);
         file.rows(&mut rows)?;
         file.end(&unknown)
     })

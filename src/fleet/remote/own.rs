@@ -5,14 +5,13 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::sync::Mutex;
 
-use crate::destination::WriteParts;
-use crate::output_files::{Change, same_content};
-use crate::workers::lock;
+use crate::lock;
+use crate::output_files::{Change, WriteParts, same_content};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_remote::{Condition, Guard, Revision, Store, UploadOptions, fetch_version, upload_file};
 
 /// Own objects, as they were read or written last.
-pub(crate) struct OwnFiles {
+pub(crate) struct OwnObjects {
     store: Store,
     guard: Option<Guard>,
     known: Mutex<HashMap<String, Own>>,
@@ -27,7 +26,7 @@ const MAX: u64 = 1 << 40;
 /// Objects up to this length are put at once, so that the store checks the condition.
 const WHOLE: u64 = 64 << 20;
 
-impl OwnFiles {
+impl OwnObjects {
     pub fn new(store: &Store, guard: Option<Guard>) -> Self {
         Self { store: store.clone(), guard, known: Mutex::default() }
     }
@@ -49,7 +48,7 @@ impl OwnFiles {
         Ok(Some((info.revision, file)))
     }
 
-    /// Replaces an object, unless it has this content. `guarded` asks for it that it is as [`OwnFiles::open`] found it.
+    /// Replaces an object, unless it has this content. `guarded` asks for it that it is as [`OwnObjects::open`] found it.
     ///
     /// # Errors
     /// `store.changed`; `store.lock_lost`; errors of the store, of the temporary file and of `write`.

@@ -8,28 +8,28 @@ use std::fs::File;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-use super::Locking;
-use super::own::OwnFiles;
-use super::reader::StoreReader;
+use super::locking::Locking;
+use super::own::OwnObjects;
 use super::sink::StoreSink;
-use crate::destination::{Destination, Files, WriteParts};
-use crate::foreign::Ours;
+use crate::destination::{Destination, FileReader, Files};
 use crate::job::Job;
 use crate::key_set::{KeySet, SortedKeys};
+use crate::known_files::KnownFiles;
+use crate::lock;
 use crate::manifest::{Entry, MANIFEST, Manifest};
-use crate::output_files::Change;
+use crate::output_files::{Change, WriteParts};
 use crate::output_path::check_path;
+use crate::own_files::OwnFiles;
 use crate::shards::PlanShard;
-use crate::workers::lock;
 use dropforge_base::diagnostics::{Diagnostic, Result};
-use dropforge_remote::{Guard, Lane, Lock, PutOptions, Putter, Store};
+use dropforge_remote::{Guard, Lane, Lock, Object, PutOptions, Putter, Store};
 
 /// The objects below a prefix.
 pub(super) struct Prefix {
     pub(super) store: Store,
     lock: Option<Lock>,
     pub(super) putter: Putter,
-    own: OwnFiles,
+    own: OwnObjects,
     /// Paths of the objects at the start.
     present: SortedKeys,
     /// Paths with ETags of the objects at the start.
@@ -94,7 +94,7 @@ impl Prefix {
             }
         }
         let mut prefix = Self {
-            own: OwnFiles::new(store, lock.as_ref().map(Lock::guard)),
+            own: OwnObjects::new(store, lock.as_ref().map(Lock::guard)),
             deletions: Mutex::new(putter.lane()),
             store: store.clone(),
             lock,
@@ -152,10 +152,7 @@ impl Prefix {
     }
 }
 
-impl Destination for Prefix {
-    type Reader<'d> = StoreReader<'d>;
-    type Sink<'d> = StoreSink<'d>;
-
+impl OwnFiles for Prefix {
     fn open_own(&self, name: &str) -> Result<Option<File>> {
         self.own.open(name)
     }
@@ -173,6 +170,11 @@ impl Destination for Prefix {
         self.settle()?;
         self.own.remove(name)
     }
+}
+
+impl Destination for Prefix {
+    type Reader<'d> = StoreReader<'d>;
+    type Sink<'d> = StoreSink<'d>;
 
     fn sweep(&self) -> Result<()> {
         // Objects appear whole or not at all.
@@ -201,8 +203,8 @@ impl Destination for Prefix {
         StoreReader::new(self)
     }
 
-    fn sink<'d>(&'d self, job: &Job<'d>, ours: &'d Ours<'d>, files: &'d Mutex<Files>) -> StoreSink<'d> {
-        StoreSink::new(job, self, ours, files)
+    fn sink<'d>(&'d self, job: &Job<'d>, known: &'d KnownFiles<'d>, files: &'d Mutex<Files>) -> StoreSink<'d> {
+        StoreSink::new(job, self, known, files)
     }
 
     /// Starts to remove the object. The manifest is only written after all objects are removed.
@@ -224,5 +226,43 @@ impl Destination for Prefix {
         lane.delete((), entry.path);
         let failed: Option<Box<Diagnostic>> = lane.ready().into_iter().find_map(|outcome| outcome.result.err());
         failed.map_or(Ok(Some(true)), Err)
+    }
+}
+
+/// Maximum length of an object that is compared with an output.
+const MAX: u64 = 1 << 30;
+
+/// Reads objects.
+pub(super) struct StoreReader<'p> {
+    prefix: &'p Prefix,
+    last: Option<Object>,
+}
+
+impl<'p> StoreReader<'p> {
+    pub(super) fn new(prefix: &'p Prefix) -> Self {
+        Self { prefix, last: None }
+    }
+
+    /// Reads an object that was there at the start.
+    ///
+    /// # Errors
+    /// `limit.source_bytes` for one of more than 1 GiB; errors of the store.
+    pub(super) fn content(&self, path: &str) -> Result<Option<Object>> {
+        if self.prefix.has(path)? { self.prefix.store.get(path, MAX) } else { Ok(None) }
+    }
+}
+
+impl FileReader for StoreReader<'_> {
+    fn exists(&mut self, path: &str) -> Result<bool> {
+        self.prefix.has(path)
+    }
+
+    fn is_current(&mut self, path: &str, content: &[u8]) -> Result<bool> {
+        self.prefix.has_content(path, &blake3::hash(content))
+    }
+
+    fn read(&mut self, path: &str) -> Result<Option<(&[u8], Option<bool>)>> {
+        self.last = self.content(path)?;
+        Ok(self.last.as_ref().map(|object| (&object.bytes[..], None)))
     }
 }

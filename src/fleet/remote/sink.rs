@@ -5,18 +5,18 @@ use std::sync::Mutex;
 
 use bytes::Bytes;
 
-use super::prefix::Prefix;
-use super::reader::StoreReader;
+use super::prefix::{Prefix, StoreReader};
 use crate::destination::Files;
-use crate::foreign::Ours;
 use crate::job::Job;
+use crate::known_files::KnownFiles;
+use crate::lock;
 use crate::manifest::{Row, SAME_TAG};
 use crate::output_files::{Change, appeared};
 use crate::pieces::Piece;
 use crate::plan::Placed;
 use crate::report::Report;
 use crate::sinks::Outputs;
-use crate::workers::{Late, Sink, SinkError, SinkResult, for_template, lock};
+use crate::workers::{Late, Sink, SinkError, SinkResult, for_template};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_remote::{Condition, Lane, Outcome};
 
@@ -27,7 +27,7 @@ const FAILURES: usize = 10_000;
 pub(super) struct StoreSink<'j> {
     outputs: Outputs<'j>,
     prefix: &'j Prefix,
-    ours: &'j Ours<'j>,
+    known: &'j KnownFiles<'j>,
     files: &'j Mutex<Files>,
     lane: Lane<Ticket>,
     report: Report,
@@ -44,7 +44,7 @@ struct Ticket {
     hash: blake3::Hash,
     change: Change,
     bytes: usize,
-    /// An object that appeared during the run is not ours.
+    /// An object that appeared during the run was not written by it.
     is_new: bool,
 }
 
@@ -56,9 +56,9 @@ enum Step {
 }
 
 impl<'j> StoreSink<'j> {
-    pub(super) fn new(job: &Job<'j>, prefix: &'j Prefix, ours: &'j Ours<'j>, files: &'j Mutex<Files>) -> Self {
+    pub(super) fn new(job: &Job<'j>, prefix: &'j Prefix, known: &'j KnownFiles<'j>, files: &'j Mutex<Files>) -> Self {
         let (outputs, lane) = (Outputs::new(job), prefix.putter.lane());
-        Self { outputs, prefix, ours, files, lane, report: Report::default(), failed: Vec::new() }
+        Self { outputs, prefix, known, files, lane, report: Report::default(), failed: Vec::new() }
     }
 
     /// Notes the outcomes of puts.
@@ -108,7 +108,7 @@ fn note(files: &Mutex<Files>, ticket: Ticket, tag: String) -> Result<()> {
 /// Decides what happens with an output.
 fn step(
     prefix: &Prefix,
-    ours: &Ours<'_>,
+    known: &KnownFiles<'_>,
     force: bool,
     path: &str,
     content: &[u8],
@@ -121,7 +121,7 @@ fn step(
         let may_check = prefix.guard().is_some() && !force;
         return Ok(Step::Put(Change::Create, if may_check { Condition::Absent } else { Condition::Always }));
     }
-    if force || ours.contains(path)? {
+    if force || known.contains(path)? {
         return Ok(Step::Put(Change::Update, Condition::Always));
     }
     // An object with the right content is adopted.
@@ -142,11 +142,11 @@ impl Sink for StoreSink<'_> {
         if let Some(error) = self.prefix.putter.stopped().or_else(|| self.stopped()) {
             return Err(SinkError::Run(error));
         }
-        let (prefix, ours, files, job) = (self.prefix, self.ours, self.files, self.outputs.job);
+        let (prefix, known, files, job) = (self.prefix, self.known, self.files, self.outputs.job);
         let (lane, report) = (&mut self.lane, &mut self.report);
         self.outputs.each(cluster, text, pieces, |piece, path, content| {
             let (output, hash, bytes) = (piece.output, blake3::hash(content), content.len());
-            let step = step(prefix, ours, job.options.force, path, content, &hash);
+            let step = step(prefix, known, job.options.force, path, content, &hash);
             let step = step.map_err(|error| SinkError::Cluster(for_template(&job, output, error)))?;
             let (at, cluster, path) = (cluster.at, cluster.name().to_owned(), path.to_owned());
             let ticket =

@@ -3,16 +3,15 @@
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
+use super::locking::Locking;
 use super::own::failed;
-use super::{
-    Locking, PackOptions, Place, check_packs, finish_packs, finish_shards_in_store, preview_of_store, stamp_packs,
-    stamp_stream_to_store, stamp_to_store,
-};
-use crate::job::{Job, Stamp};
+use super::packs::{PackOptions, Place, check_packs, finish_packs, stamp_packs};
+use super::prefixed::{finish_shards_in_store, preview_of_store, stamp_stream_to_store, stamp_to_store};
+use crate::job::{Job, RunMode, Stamp, unfit};
 use crate::output_files::Change;
 use crate::report::Report;
-use crate::run::{RunMode, compare, kept_old, of_one_file, unfit};
 use crate::stamp::stream;
+use crate::stream_file::{compare, kept_old, of_one_file};
 use crate::streamed::StreamJob;
 use dropforge_base::diagnostics::Result;
 use dropforge_remote::{Condition, Store, UploadOptions, fetch_file, upload_file};

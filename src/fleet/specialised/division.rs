@@ -136,7 +136,7 @@ impl Division {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layers::Merge;
+    use crate::view::Merge;
     use dropforge_value::{Arena, InputBuilder, Shapes};
 
     fn map(text: &str) -> DataMap {

@@ -12,7 +12,6 @@ mod seen;
 
 pub use self::plan::{General, Size, Specialisation, TemplatePlan};
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::time::Instant;
 
@@ -20,10 +19,9 @@ use self::classes::Uses;
 use self::classes::{Class, Classes, Scale};
 use self::division::Division;
 use self::form::{Form, over};
-use super::job::Job;
-use super::layers::{Layers, Merge};
-use crate::layers::Overlay;
+use crate::layers::{Layers, Overlay};
 use crate::splitter::Content;
+use crate::view::Merge;
 use dropforge_engine::Template;
 use dropforge_machine::specialise::{Admission, Demand, Guard, Known, TIME};
 use dropforge_value::{Arena, DataMap, InputBuilder, Map, Shapes, Value};
@@ -37,10 +35,6 @@ const MEMORY: usize = 64 << 20;
 
 /// The number of clusters for which all classes pay.
 const ALWAYS: usize = 1 << 24;
-
-/// Maximum number of clusters to look at: a twelfth of the fleet, but at least an eighth of this. Looking at one costs more
-/// than rendering a few templates for it.
-const LOOKED_AT: usize = 128;
 
 /// When to specialise templates to the values that a fleet shares.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -122,14 +116,7 @@ impl Budget {
 }
 
 impl Specialised {
-    /// Specialises the templates of a run, by output. Files that are copied have none.
-    pub fn new(templates: &[Option<&Template>], job: &Job<'_>) -> Self {
-        let (clusters, specialise) = (job.plan.clusters(), job.options.specialise);
-        let run = SharedInputs { layers: job.layers, clusters, specialise, classes: true };
-        Self::of(templates, run, || looked_at(job))
-    }
-
-    /// Specialises templates to the shared inputs of `run`. `look` returns the own inputs of some clusters.
+    /// Specialises templates, by output, to the shared inputs of `run`. Files that are copied have none. `look` returns the own inputs of some clusters.
     pub fn of(templates: &[Option<&Template>], run: SharedInputs<'_>, look: impl FnOnce() -> Vec<DataMap>) -> Self {
         let mut all = Self { templates: vec![None; templates.len()], ..Self::default() };
         let general = General::of_run(&run);
@@ -253,17 +240,6 @@ fn is_merged(layers: &Layers, keys: &[String]) -> bool {
         shared = value.get(key).map(|value| (value, rest));
     }
     layers.merge() == Merge::Deep && shared.is_some_and(|(value, _)| value.as_map().is_some())
-}
-
-/// Returns the inputs of clusters from all parts of the fleet, with empty lists.
-fn looked_at(job: &Job<'_>) -> Vec<DataMap> {
-    let (clusters, mut reader) = (job.plan.clusters(), job.fleet.reader());
-    let count = (clusters / 12).clamp(LOOKED_AT / 8, LOOKED_AT).min(clusters);
-    let mut maps = |nth: usize| {
-        let cluster = reader.cluster(job.plan.nth(nth * clusters / count)?).ok()?;
-        cluster.maps().ok().map(Cow::into_owned)
-    };
-    (0..count).filter_map(&mut maps).collect()
 }
 
 /// Returns `true` if a template reads an input of which a value is known.

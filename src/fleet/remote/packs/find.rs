@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use super::list::{LIST, PackFile, PackList};
-use super::place::{DirectoryPlace, PackPlace, StorePlace};
+use super::place::{DirectoryPlace, PackPlace, Place, StorePlace};
 use crate::manifest::Maker;
-use crate::remote::Place;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_remote::pack::PackIndex;
 

@@ -22,73 +22,18 @@ use self::delivery::{Delivery, Origin};
 pub use self::find::{PackedOutput, find_in_packs, packs_above};
 use self::list::{PackList, PackRun};
 use self::part::Finished;
+pub use self::part::PackFormat;
 use self::place::{DirectoryPlace, PackPlace, StorePlace};
+pub use self::place::{PackOptions, Place};
 pub use self::shards::finish_packs;
 use self::shards::folder;
 use self::sink::{PackSink, Writer};
-use super::{Locking, Place};
 use crate::job::{FilePreview, Job, Stamp};
 use crate::manifest::Manifest;
 use crate::output_files::Change;
 use crate::report::Report;
 use crate::workers::{Turns, cannot_write, drive};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted};
-
-/// The format of packs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PackFormat {
-    /// Tar files in frames of zstd, with an index: see [`dropforge_remote::pack`].
-    TarZst,
-    /// Parquet files with the columns `cluster`, `path`, `template`, `content` and `hash`.
-    #[cfg(feature = "arrow")]
-    Parquet,
-}
-
-impl PackFormat {
-    /// Returns the name: `tar.zst` or `parquet`. It is also the extension of packs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::TarZst => "tar.zst",
-            #[cfg(feature = "arrow")]
-            Self::Parquet => "parquet",
-        }
-    }
-}
-
-impl std::str::FromStr for PackFormat {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text {
-            "tar.zst" => Ok(Self::TarZst),
-            #[cfg(feature = "arrow")]
-            "parquet" => Ok(Self::Parquet),
-            #[cfg(not(feature = "arrow"))]
-            "parquet" => {
-                Err("this build of dropforge writes no Parquet; install one with `--features remote,arrow`".to_owned())
-            }
-            _ => Err("expected `tar.zst` or `parquet`".to_owned()),
-        }
-    }
-}
-
-/// Options of a run that writes packs.
-#[derive(Debug, Clone, Copy)]
-pub struct PackOptions {
-    /// The format.
-    pub format: PackFormat,
-    /// The number of bytes of outputs after which a pack ends, including headers of the format. A cluster is in one pack.
-    pub bytes: u64,
-    /// The use of the lock of a prefix. A directory is always locked.
-    pub locking: Locking,
-}
-
-impl PackOptions {
-    /// Returns the options for packs of 256 MiB before compression, with a lock.
-    pub fn new(format: PackFormat) -> Self {
-        Self { format, bytes: 256 << 20, locking: Locking::Take }
-    }
-}
 
 /// Stamps the fleet into packs. The report counts packs, without indexes.
 ///

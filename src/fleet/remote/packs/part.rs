@@ -3,9 +3,46 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
-use super::PackFormat;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_remote::pack::{Pack, Packed};
+
+/// The format of packs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PackFormat {
+    /// Tar files in frames of zstd, with an index: see [`dropforge_remote::pack`].
+    TarZst,
+    /// Parquet files with the columns `cluster`, `path`, `template`, `content` and `hash`.
+    #[cfg(feature = "arrow")]
+    Parquet,
+}
+
+impl PackFormat {
+    /// Returns the name: `tar.zst` or `parquet`. It is also the extension of packs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TarZst => "tar.zst",
+            #[cfg(feature = "arrow")]
+            Self::Parquet => "parquet",
+        }
+    }
+}
+
+impl std::str::FromStr for PackFormat {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "tar.zst" => Ok(Self::TarZst),
+            #[cfg(feature = "arrow")]
+            "parquet" => Ok(Self::Parquet),
+            #[cfg(not(feature = "arrow"))]
+            "parquet" => {
+                Err("this build of dropforge writes no Parquet; install one with `--features remote,arrow`".to_owned())
+            }
+            _ => Err("expected `tar.zst` or `parquet`".to_owned()),
+        }
+    }
+}
 
 /// A pack in temporary files.
 pub(super) struct Finished {

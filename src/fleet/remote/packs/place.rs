@@ -8,14 +8,41 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 use super::list::{LIST, ListedFile, MAX_LIST};
-use super::part::failed;
-use crate::destination::Destination;
-use crate::foreign::RECORD;
+use super::part::{PackFormat, failed};
+use crate::known_files::RUN_RECORD;
 use crate::output_dir::{OutputDir, cannot};
 use crate::output_files::{open_existing, remove};
-use crate::remote::Locking;
+use crate::own_files::OwnFiles as _;
+use crate::remote::locking::Locking;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_remote::{Condition, LOCK, Lock, Revision, Store, UploadOptions, upload_file};
+
+/// Options of a run that writes packs.
+#[derive(Debug, Clone, Copy)]
+pub struct PackOptions {
+    /// The format.
+    pub format: PackFormat,
+    /// The number of bytes of outputs after which a pack ends, including headers of the format. A cluster is in one pack.
+    pub bytes: u64,
+    /// The use of the lock of a prefix. A directory is always locked.
+    pub locking: Locking,
+}
+
+impl PackOptions {
+    /// Returns the options for packs of 256 MiB before compression, with a lock.
+    pub fn new(format: PackFormat) -> Self {
+        Self { format, bytes: 256 << 20, locking: Locking::Take }
+    }
+}
+
+/// A place that packs are written to.
+#[derive(Debug)]
+pub enum Place<'p> {
+    /// A directory.
+    Directory(&'p Path),
+    /// The objects below the prefix of a store.
+    Store(&'p Store),
+}
 
 /// Maximum number of bytes of an index, or of a pack without one, that are read to find an output.
 const MAX_FILE: u64 = 1 << 30;
@@ -114,11 +141,11 @@ impl DirectoryPlace {
     pub(super) fn create(path: &Path, fsync: bool) -> Result<Self> {
         let dir = OutputDir::create(path)?;
         dir.lock(true)?;
-        let has_record = dir.open_own(RECORD)?.is_some();
+        let has_record = dir.open_own(RUN_RECORD)?.is_some();
         if has_record {
             dir.sweep()?;
         } else {
-            dir.write_own(RECORD, fsync, &mut |_| Ok(()))?;
+            dir.write_own(RUN_RECORD, fsync, &mut |_| Ok(()))?;
         }
         Ok(Self { dir, fsync, has_record })
     }
@@ -203,7 +230,7 @@ impl PackPlace for DirectoryPlace {
     fn end(&self) {
         if !self.has_record {
             // If the record stays, the next run sweeps in vain.
-            let _ = self.dir.remove_own(RECORD);
+            let _ = self.dir.remove_own(RUN_RECORD);
         }
     }
 }
@@ -314,7 +341,7 @@ impl PackPlace for StorePlace {
     }
 }
 
-/// Returns the error of a file that is not ours.
+/// Returns the error of a file that dropforge did not write.
 pub(super) fn foreign(name: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::ForeignFile, format!("`{name}` would be overwritten, but dropforge did not write it"))
         .with_help("move it, use another directory or prefix, or overwrite it with `--force`")

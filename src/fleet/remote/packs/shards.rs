@@ -5,13 +5,13 @@ use std::path::Path;
 
 use super::delivery::remove;
 use super::list::{LIST, PackList};
-use super::place::{DirectoryPlace, PackPlace, StorePlace};
-use super::{PackOptions, Place};
+use super::place::{DirectoryPlace, PackOptions, PackPlace, Place, StorePlace};
+use crate::finish::missing_parts;
 use crate::job::Job;
 use crate::manifest::Manifest;
 use crate::output_dir::OutputDir;
 use crate::report::Report;
-use crate::shards::{Shard, missing_parts};
+use crate::shards::Shard;
 use dropforge_base::diagnostics::{Result, counted};
 use dropforge_remote::Store;
 

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::mpsc::SyncSender;
 
-use super::part::{Finished, Part};
-use super::{PackFormat, PackOptions};
+use super::part::{Finished, PackFormat, Part};
+use super::place::PackOptions;
 use crate::job::Job;
 use crate::pieces::Piece;
 use crate::plan::Placed;
