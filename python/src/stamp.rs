@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use dropforge::bulk::values::{SetKind, parse_set};
-use dropforge::bulk::{Format, Layers, Layout, Merge, RowOptions, RowStamper, Run, Templates, input};
+use dropforge::bulk::{Format, Layers, Layout, Merge, Options, RowStamper, Run, Templates, input};
 use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
 use dropforge::text::Source;
 use dropforge::value::{Data, DataMap};
@@ -46,7 +46,10 @@ impl Stamper {
             let (values, templates) = (layers(&values, &sets, merge)?, templates(artifacts)?);
             let outputs = templates.outputs(outputs, None, false)?;
             let run = Run::new(Box::new(templates), outputs, Layout::parse(layout)?)?;
-            RowStamper::new(Run { values, name_key, ..run }, RowOptions { check_outputs: check, keep_empty })
+            RowStamper::new(
+                Run { values, name_key, ..run },
+                Options { check_outputs: check, keep_empty, ..Options::default() },
+            )
         };
         build().map(|stamper| Self { stamper }).map_err(|error| exception(py, &error))
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::artifact::{Entries, Library, Links};
 use super::builder::Engine;
-use super::cache::{Cache, Key, Recorder};
+use super::cache::{Cache, Key, RecordingLoader};
 use super::front::{CelPresence, Front, TeraDialect, UnknownNames};
 use super::instance::{compile, compile_all, plain};
 use super::loader::Once;
@@ -120,7 +120,7 @@ impl Engine {
         entries: &[&Arc<Source>],
         loader: &dyn Loader,
     ) -> Vec<Result<Template, Diagnostics>> {
-        let recorders: Vec<_> = entries.iter().map(|_| Recorder::new(loader)).collect();
+        let recorders: Vec<_> = entries.iter().map(|_| RecordingLoader::new(loader)).collect();
         let unit = |(entry, recorder)| {
             let loader = if cache.is_some() { recorder as &dyn Loader } else { loader };
             self.unit(dialect, entry, loader, None)
@@ -129,7 +129,7 @@ impl Engine {
         let called = Sources { engine: self, loader };
         let mut links = Links::new(&called, self);
         let unknown_names = self.shared.front.unknown_names;
-        let linked = |(compiled, (unit, recorder)): (Compilation, (&Unit<'_>, &Recorder<'_>))| {
+        let linked = |(compiled, (unit, recorder)): (Compilation, (&Unit<'_>, &RecordingLoader<'_>))| {
             let Some(cache) = cache else { return link(compiled, unit, &mut links, unknown_names) };
             // Each cache entry records its own sources.
             let called = Sources { engine: self, loader: recorder };

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs::FileType;
 use std::path::{Component, Path, PathBuf};
 
-use super::walk::{Entries, Links, walk};
+use super::walk::{LinkRule, walk};
 use crate::dialect_of;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_machine::function::is_file;
@@ -111,13 +111,7 @@ pub fn discover_with(
     let (mut files, mut skipped) = (BTreeMap::new(), Skipped::default());
     for (path, is_dir) in &found {
         if *is_dir {
-            walk(
-                path,
-                &root,
-                Entries { is_wanted, most: usize::MAX, links: Links::Followed },
-                &mut files,
-                &mut skipped,
-            )?;
+            walk(path, &root, (is_wanted, usize::MAX, LinkRule::Followed), &mut files, &mut skipped)?;
         } else {
             let name = relative(path, &root)?.ok_or_else(|| not_utf8(path))?;
             files.insert(name, true);
@@ -231,7 +225,7 @@ pub(super) fn relative(path: &Path, root: &Path) -> Result<Option<String>> {
 pub(super) fn listing(root: &Path) -> Vec<String> {
     let mut files = BTreeMap::new();
     let is_wanted = |entry: Entry<'_>| entry.is_dir || dialect_of(entry.name).is_some();
-    let entries = Entries { is_wanted: &is_wanted, most: MAX_LISTED, links: Links::LeftOut };
+    let entries = (&is_wanted as _, MAX_LISTED, LinkRule::LeftOut);
     let _unreadable = walk(root, root, entries, &mut files, &mut Skipped::default());
     files.into_keys().collect()
 }
@@ -242,7 +236,7 @@ pub(super) fn matching(root: &Path, prefix: &str, suffix: &str) -> Vec<String> {
     let end = suffix.rsplit('/').next().unwrap_or(suffix);
     let is_wanted = |entry: Entry<'_>| entry.is_dir || entry.name.ends_with(end);
     let mut files = BTreeMap::new();
-    let entries = Entries { is_wanted: &is_wanted, most: MAX_MATCHED, links: Links::ToFiles };
+    let entries = (&is_wanted as _, MAX_MATCHED, LinkRule::ToFiles);
     let _unreadable = walk(&top, root, entries, &mut files, &mut Skipped::default());
     let ends = |name: &String| name.strip_prefix(prefix).is_some_and(|rest| rest.ends_with(suffix));
     files.into_keys().filter(ends).collect()

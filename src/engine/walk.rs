@@ -10,18 +10,9 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 const MAX_FILES: usize = 10_000;
 const MAX_DEPTH: usize = 64;
 
-/// The directory entries of a walk.
-pub(super) struct Entries<'e> {
-    /// Selects files, and directories to enter.
-    pub(super) is_wanted: &'e dyn Fn(Entry<'_>) -> bool,
-    /// The maximum number of entries to scan.
-    pub(super) most: usize,
-    pub(super) links: Links,
-}
-
 /// The links and hidden files of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Links {
+pub(super) enum LinkRule {
     /// Neither hidden files nor links.
     LeftOut,
     /// Hidden files and links to files, wherever they lead.
@@ -30,16 +21,16 @@ pub(super) enum Links {
     Followed,
 }
 
-/// Adds the templates below `top`.
+/// Adds the templates below `top`: the files that `is_wanted` selects, in the directories that it selects. Scans at most
+/// `most` entries.
 pub(super) fn walk(
     top: &Path,
     root: &Path,
-    entries: Entries<'_>,
+    (is_wanted, mut most, links): (&dyn Fn(Entry<'_>) -> bool, usize, LinkRule),
     to: &mut BTreeMap<String, bool>,
     skipped: &mut Skipped,
 ) -> Result<()> {
-    let Entries { is_wanted, mut most, links } = entries;
-    let all = links == Links::ToFiles;
+    let all = links == LinkRule::ToFiles;
     let mut left = VecDeque::from([(top.to_owned(), 0, false)]);
     while let Some((dir, depth, is_linked)) = left.pop_front() {
         for entry in std::fs::read_dir(&dir).map_err(|error| unreadable(&dir, error))? {
@@ -53,14 +44,14 @@ pub(super) fn walk(
             let (name, is_link) = (name.to_string_lossy(), kind.is_symlink());
             let kind = if is_link { std::fs::metadata(&path).map_or(kind, |of| of.file_type()) } else { kind };
             let is_hidden = name.starts_with('.') && (kind.is_dir() || !all);
-            if is_hidden || (is_link && (links == Links::LeftOut || (all && kind.is_dir()))) {
+            if is_hidden || (is_link && (links == LinkRule::LeftOut || (all && kind.is_dir()))) {
                 continue;
             }
             if !is_wanted(Entry { path: &path, name: &name, is_dir: kind.is_dir() }) {
                 continue;
             }
             let mut is_entered = kind.is_dir();
-            if is_link && links == Links::Followed {
+            if is_link && links == LinkRule::Followed {
                 let linked = follow(&path, (&dir, is_linked), root)?;
                 is_entered = linked == Linked::Directory;
                 if linked == Linked::Outside {

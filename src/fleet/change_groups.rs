@@ -75,7 +75,7 @@ impl ChangeGroups {
         let new: Vec<&str> = file.new.split_inclusive('\n').collect();
         // Files that come or go are alike whatever their content.
         let changes = if file.change == Some(Change::Update) { replacements(&old, &new) } else { Vec::new() };
-        let lines = Lines { file, old: &old, new: &new };
+        let lines = FileLines { file, old: &old, new: &new };
         let key = lines.key(&changes);
         let at = match self.index.get(&key) {
             Some(at) => *at,
@@ -169,13 +169,13 @@ fn shortened(text: &str, most: usize) -> String {
 }
 
 /// A file and its lines.
-struct Lines<'t> {
+struct FileLines<'t> {
     file: &'t FilePreview<'t>,
     old: &'t [&'t str],
     new: &'t [&'t str],
 }
 
-impl Lines<'_> {
+impl FileLines<'_> {
     /// Returns the hash that files with the same change share.
     fn key(&self, changes: &[Replacement]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();

@@ -13,38 +13,26 @@ use dropforge_value::{Data, DataMap, json_maps};
 ///
 /// A cluster of an NDJSON file stays text until a worker needs its inputs.
 #[derive(Debug, Clone)]
-pub struct Cluster(Content);
+pub struct Cluster(ClusterInputs);
 
 #[derive(Debug, Clone)]
-enum Content {
-    Parsed(Box<Parsed>),
+enum ClusterInputs {
+    /// The name, the inputs, and the place that they were read from.
+    Parsed(Box<(String, DataMap, Option<Place>)>),
     /// The position of a JSON line in its source, and of the name in that line.
-    Line {
-        source: Arc<Source>,
-        start: usize,
-        length: u32,
-        name_start: u32,
-        name_length: u32,
-    },
-}
-
-#[derive(Debug, Clone)]
-struct Parsed {
-    name: String,
-    own: DataMap,
-    place: Option<Place>,
+    Line { source: Arc<Source>, start: usize, length: u32, name_start: u32, name_length: u32 },
 }
 
 impl Cluster {
     /// Creates a cluster called `name` with the inputs `own`.
     pub fn new(name: impl Into<String>, own: DataMap) -> Self {
-        Self(Content::Parsed(Box::new(Parsed { name: name.into(), own, place: None })))
+        Self(ClusterInputs::Parsed(Box::new((name.into(), own, None))))
     }
 
     /// Sets the place that the inputs were read from. Has no effect on a cluster that is still text.
     pub(super) fn read_from(mut self, from: Place) -> Self {
-        if let Content::Parsed(parsed) = &mut self.0 {
-            parsed.place = Some(from);
+        if let ClusterInputs::Parsed(parsed) = &mut self.0 {
+            parsed.2 = Some(from);
         }
         self
     }
@@ -52,8 +40,8 @@ impl Cluster {
     /// Returns the place that the inputs were read from.
     pub fn place(&self) -> Option<Place> {
         match &self.0 {
-            Content::Parsed(parsed) => parsed.place.clone(),
-            Content::Line { source, start, length, .. } => {
+            ClusterInputs::Parsed(parsed) => parsed.2.clone(),
+            ClusterInputs::Line { source, start, length, .. } => {
                 Some(Place::text(source, Format::of_lines(source), *start..*start + *length as usize))
             }
         }
@@ -78,7 +66,7 @@ impl Cluster {
     ///
     /// Returns `None` if the line is too long for the compact form.
     pub(super) fn of_line(source: &Arc<Source>, line: &Range<usize>, name: Range<usize>) -> Option<Self> {
-        Some(Self(Content::Line {
+        Some(Self(ClusterInputs::Line {
             source: source.clone(),
             start: line.start,
             length: line.len().try_into().ok()?,
@@ -89,14 +77,14 @@ impl Cluster {
 
     /// Creates a cluster from the row that [`Cluster::line`] returns.
     pub(super) fn at_line(source: &Arc<Source>, [start, length, name_start, name_length]: [u32; 4]) -> Self {
-        Self(Content::Line { source: source.clone(), start: start as usize, length, name_start, name_length })
+        Self(ClusterInputs::Line { source: source.clone(), start: start as usize, length, name_start, name_length })
     }
 
     /// Returns the start and length of a line in its source, and of the name in the line, in bytes.
     pub(super) fn line(&self) -> Option<[u32; 4]> {
         match &self.0 {
-            Content::Parsed(_) => None,
-            Content::Line { start, length, name_start, name_length, .. } => {
+            ClusterInputs::Parsed(_) => None,
+            ClusterInputs::Line { start, length, name_start, name_length, .. } => {
                 Some([u32::try_from(*start).ok()?, *length, *name_start, *name_length])
             }
         }
@@ -105,8 +93,8 @@ impl Cluster {
     /// Returns the name, unique in its fleet.
     pub fn name(&self) -> &str {
         match &self.0 {
-            Content::Parsed(parsed) => &parsed.name,
-            Content::Line { source, start, name_start, name_length, .. } => {
+            ClusterInputs::Parsed(parsed) => &parsed.0,
+            ClusterInputs::Line { source, start, name_start, name_length, .. } => {
                 let start = start + *name_start as usize;
                 source.text().get(start..start + *name_length as usize).unwrap_or("")
             }
@@ -116,8 +104,8 @@ impl Cluster {
     /// Returns the cluster's own inputs as the JSON object they were read from, if they are still text.
     pub fn json(&self) -> Option<&str> {
         match &self.0 {
-            Content::Parsed(_) => None,
-            Content::Line { source, start, length, .. } => source.text().get(*start..*start + *length as usize),
+            ClusterInputs::Parsed(_) => None,
+            ClusterInputs::Line { source, start, length, .. } => source.text().get(*start..*start + *length as usize),
         }
     }
 
@@ -127,8 +115,8 @@ impl Cluster {
     /// `input.syntax` or `limit.depth` if they are text that is not a valid map.
     pub fn inputs(&self) -> Result<Cow<'_, DataMap>> {
         let (source, line) = match &self.0 {
-            Content::Parsed(parsed) => return Ok(Cow::Borrowed(&parsed.own)),
-            Content::Line { source, start, length, .. } => (source, *start..*start + *length as usize),
+            ClusterInputs::Parsed(parsed) => return Ok(Cow::Borrowed(&parsed.1)),
+            ClusterInputs::Line { source, start, length, .. } => (source, *start..*start + *length as usize),
         };
         let data = input::json(source, line.clone())?;
         data.try_into_map().map(Cow::Owned).map_err(|other| not_a_map(&other).at(source, Span::of(line), ""))

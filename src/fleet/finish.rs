@@ -11,7 +11,7 @@ use super::manifest::{Manifest, Row, Rows};
 use super::output_dir::OutputDir;
 use super::report::Report;
 use super::shards::{PlanShard, Shard};
-use super::stamp::{Before, Made, end, made_twice};
+use super::stamp::{Before, WrittenRows, end, made_twice};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted, listed};
 
 /// Maximum number of shards or outputs to name.
@@ -72,7 +72,7 @@ pub(crate) fn missing_parts(missing: &[String], count: u32) -> Box<Diagnostic> {
 ///
 /// # Errors
 /// `plan.duplicate_output` if two shards made the same file; errors of reading the parts.
-fn files(job: &Job<'_>, parts: &[Manifest]) -> Result<(usize, Made)> {
+fn files(job: &Job<'_>, parts: &[Manifest]) -> Result<(usize, WrittenRows)> {
     let outputs = job.plan.outputs().iter().map(|output| job.options.templates.path(&output.template));
     let templates: HashMap<&str, u32> = outputs.zip(0..).collect();
     let (mut rows, mut paths, mut count) = (Rows::default(), KeySet::default(), 0);

@@ -68,9 +68,9 @@ impl KeySet {
         self.end_run()?;
         self.unsorted = Vec::new();
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        let mut runs: Vec<Run<'_>> = starts
+        let mut runs: Vec<SortedRun<'_>> = starts
             .zip(&self.ends)
-            .map(|(start, end)| Run { of: &self.sorted, left: start..*end, page: Vec::new() })
+            .map(|(start, end)| SortedRun { of: &self.sorted, left: start..*end, page: Vec::new() })
             .collect();
         let mut heap = BinaryHeap::new();
         for (nth, run) in runs.iter_mut().enumerate() {
@@ -78,7 +78,7 @@ impl KeySet {
         }
         while let Some(Reverse((hash, nth))) = heap.pop() {
             keys.add(hash)?;
-            let next = runs.get_mut(nth).map_or(Ok(None), Run::next)?;
+            let next = runs.get_mut(nth).map_or(Ok(None), SortedRun::next)?;
             heap.extend(next.map(|hash| Reverse((hash, nth))));
         }
         Ok(keys)
@@ -90,14 +90,14 @@ fn hash(seed: u64, key: &str) -> u128 {
 }
 
 /// The rest of a run of sorted hashes.
-struct Run<'s> {
+struct SortedRun<'s> {
     of: &'s Scratch,
     left: std::ops::Range<u64>,
     /// The next hashes, the last first.
     page: Vec<u128>,
 }
 
-impl Run<'_> {
+impl SortedRun<'_> {
     fn next(&mut self) -> Result<Option<u128>> {
         if self.page.is_empty() {
             self.page = page(self.of, &mut self.left)?;

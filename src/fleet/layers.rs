@@ -232,8 +232,8 @@ impl Layers {
         match cluster.json() {
             Some(text) if self.is_unchanged(text) => Ok(Overlay::Json(text)),
             _ => Ok(match self.parsed(cluster.inputs()?)? {
-                Parsed::Own(own) => Overlay::Map(own),
-                Parsed::Whole { all, own } => Overlay::Whole { all, own },
+                (None, own) => Overlay::Map(own),
+                (Some(all), own) => Overlay::Whole { all, own },
             }),
         }
     }
@@ -258,8 +258,8 @@ impl Layers {
 
     fn view_over<'l>(&'l self, own: Cow<'l, DataMap>) -> Result<View<'l>> {
         Ok(match self.parsed(own)? {
-            Parsed::Own(own) => View::over(Some(&self.shared), own, self.merge),
-            Parsed::Whole { all, .. } => View::over(None, Cow::Owned(all), self.merge),
+            (None, own) => View::over(Some(&self.shared), own, self.merge),
+            (Some(all), _) => View::over(None, Cow::Owned(all), self.merge),
         })
     }
 
@@ -269,8 +269,8 @@ impl Layers {
     /// Same as [`Layers::overlay`].
     pub fn merged(&self, cluster: &Cluster) -> Result<DataMap> {
         Ok(match self.parsed(cluster.inputs()?)? {
-            Parsed::Own(own) => self.over(&self.shared, own.into_owned()),
-            Parsed::Whole { all, .. } => all,
+            (None, own) => self.over(&self.shared, own.into_owned()),
+            (Some(all), _) => all,
         })
     }
 
@@ -290,20 +290,21 @@ impl Layers {
         is_read && is_unchanged
     }
 
-    fn parsed<'c>(&self, own: Cow<'c, DataMap>) -> Result<Parsed<'c>> {
+    /// Returns all inputs of a cluster, unless neither assignments nor defaults concern its own, and those.
+    fn parsed<'c>(&self, own: Cow<'c, DataMap>) -> Result<(Option<DataMap>, Cow<'c, DataMap>)> {
         self.check(&own)?;
         if !self.sets.iter().any(|set| own.contains_key(set.top())) {
-            let (Some(schemas), true) = (&self.schemas, self.filled.is_some()) else { return Ok(Parsed::Own(own)) };
+            let (Some(schemas), true) = (&self.schemas, self.filled.is_some()) else { return Ok((None, own)) };
             let mut all = self.over(&self.shared, own.clone().into_owned());
             schemas.fill(&mut all)?;
-            return Ok(Parsed::Whole { all, own });
+            return Ok((Some(all), own));
         }
         // Assignments apply to merged values, and some of them, such as those that remove a key, only once.
         let mut all = self.over(&self.files, own.clone().into_owned());
         let mut gaps = Gaps::default();
         self.sets.iter().try_for_each(|set| set.apply(&mut all, &mut gaps))?;
         self.schemas.iter().try_for_each(|schemas| schemas.fill(&mut all))?;
-        Ok(Parsed::Whole { all, own })
+        Ok((Some(all), own))
     }
 
     /// Returns the inputs `own` over `base`.
@@ -322,14 +323,6 @@ impl Layers {
             None => Ok(()),
         }
     }
-}
-
-/// The parsed inputs of a cluster.
-enum Parsed<'c> {
-    /// Its own inputs, which no assignment concerns.
-    Own(Cow<'c, DataMap>),
-    /// All of them, and its own.
-    Whole { all: DataMap, own: Cow<'c, DataMap> },
 }
 
 #[cfg(test)]

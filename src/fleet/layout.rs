@@ -18,13 +18,13 @@ pub const DEFAULT_LAYOUT: &str = "{cluster}/{template}";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<LayoutPart>,
     /// `true` if there is one cluster, which has no name.
     is_of_one: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum LayoutPart {
     Text(String),
     Cluster,
     Template,
@@ -78,17 +78,17 @@ impl Layout {
             if before.contains('}') || name.contains('{') {
                 return Err(bad("braces do not match"));
             }
-            parts.push(Part::Text(before.to_owned()));
+            parts.push(LayoutPart::Text(before.to_owned()));
             let (path, default) = split_default(name);
             parts.push(match (path.trim(), default.map(str::trim)) {
                 ("", _) => return Err(bad("empty placeholder `{}`")),
-                ("cluster", None) => Part::Cluster,
-                ("template", None) => Part::Template,
+                ("cluster", None) => LayoutPart::Cluster,
+                ("template", None) => LayoutPart::Template,
                 ("cluster" | "template", _) => return Err(bad("`{cluster}` and `{template}` take no default")),
-                (path, None) => Part::Input(dotted(path)),
+                (path, None) => LayoutPart::Input(dotted(path)),
                 (path, Some(default)) => {
                     check_value(default, &format!("the default of `{path}`"))?;
-                    Part::Input(format!("{}|{default}", dotted(path)))
+                    LayoutPart::Input(format!("{}|{default}", dotted(path)))
                 }
             });
             rest = behind;
@@ -98,7 +98,7 @@ impl Layout {
             (_, true) => return Err(bad("`}` without `{`")),
             _ => {}
         }
-        parts.push(Part::Text(rest.to_owned()));
+        parts.push(LayoutPart::Text(rest.to_owned()));
         Ok(Self { text: text.to_owned(), parts, is_of_one: false })
     }
 
@@ -114,7 +114,7 @@ impl Layout {
     /// ```
     pub fn of_one(mut self) -> Result<Self> {
         self.is_of_one = true;
-        match self.parts.contains(&Part::Cluster) {
+        match self.parts.contains(&LayoutPart::Cluster) {
             false => Ok(self),
             true => {
                 let message = format!("layout `{}` uses `{{cluster}}`, but there is no fleet", self.text);
@@ -145,10 +145,10 @@ impl Layout {
     /// ```
     pub fn of_documents(mut self) -> Result<Self> {
         for part in &mut self.parts {
-            if let Part::Input(path) = part
+            if let LayoutPart::Input(path) = part
                 && let Some(field) = field(path)
             {
-                *part = Part::Field(field.to_owned());
+                *part = LayoutPart::Field(field.to_owned());
             }
         }
         if self.fields().next().is_some() {
@@ -163,13 +163,13 @@ impl Layout {
     /// Checks that the cluster name is a directory, before any template name.
     fn check_cluster_directory(&self) -> Result<()> {
         // Every placeholder stands between two texts.
-        let is_directory = |(at, window): (usize, &[Part])| match window {
-            [Part::Text(before), Part::Cluster, Part::Text(after)] => {
+        let is_directory = |(at, window): (usize, &[LayoutPart])| match window {
+            [LayoutPart::Text(before), LayoutPart::Cluster, LayoutPart::Text(after)] => {
                 (before.ends_with('/') || (before.is_empty() && at == 0)) && after.starts_with('/')
             }
             _ => false,
         };
-        let template = self.parts.iter().position(|part| *part == Part::Template).unwrap_or(self.parts.len());
+        let template = self.parts.iter().position(|part| *part == LayoutPart::Template).unwrap_or(self.parts.len());
         if self.parts.windows(3).take(template).enumerate().any(is_directory) {
             return Ok(());
         }
@@ -190,15 +190,15 @@ impl Layout {
         };
         for part in &self.parts {
             match part {
-                Part::Text(text) if text.contains('/') => {
+                LayoutPart::Text(text) if text.contains('/') => {
                     if !ends(std::mem::take(&mut names)) {
                         return false;
                     }
                 }
-                Part::Text(_) => {}
-                Part::Cluster => names[0] += 1,
-                Part::Template => names[1] += 1,
-                Part::Input(_) | Part::Field(_) | Part::Extension => names[2] += 1,
+                LayoutPart::Text(_) => {}
+                LayoutPart::Cluster => names[0] += 1,
+                LayoutPart::Template => names[1] += 1,
+                LayoutPart::Input(_) | LayoutPart::Field(_) | LayoutPart::Extension => names[2] += 1,
             }
         }
         ends(names) && named
@@ -206,14 +206,14 @@ impl Layout {
 
     /// Adds the extension of the format, unless the layout ends in an extension or in the template name, which has one.
     fn add_extension(&mut self) {
-        let last = self.parts.iter().rfind(|part| !matches!(part, Part::Text(text) if text.is_empty()));
+        let last = self.parts.iter().rfind(|part| !matches!(part, LayoutPart::Text(text) if text.is_empty()));
         let has_one = match last {
-            Some(Part::Text(text)) => text.rsplit('/').next().is_some_and(|name| name.contains('.')),
-            Some(Part::Template) => true,
+            Some(LayoutPart::Text(text)) => text.rsplit('/').next().is_some_and(|name| name.contains('.')),
+            Some(LayoutPart::Template) => true,
             _ => false,
         };
         if !has_one {
-            self.parts.push(Part::Extension);
+            self.parts.push(LayoutPart::Extension);
         }
     }
 
@@ -229,7 +229,7 @@ impl Layout {
 
     /// Returns the document fields in the layout with their defaults, in order.
     pub(super) fn placeholders_of_fields(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().filter_map(|part| if let Part::Field(path) = part { Some(path.as_str()) } else { None })
+        self.parts.iter().filter_map(|part| if let LayoutPart::Field(path) = part { Some(path.as_str()) } else { None })
     }
 
     /// Returns `true` if each document goes to its own file.
@@ -239,12 +239,12 @@ impl Layout {
 
     /// Returns `true` if the layout has the placeholder `{cluster}`.
     pub(super) fn names_cluster(&self) -> bool {
-        self.parts.contains(&Part::Cluster)
+        self.parts.contains(&LayoutPart::Cluster)
     }
 
     /// Returns `true` if the layout has the placeholder `{template}`.
     pub(super) fn names_template(&self) -> bool {
-        self.parts.contains(&Part::Template)
+        self.parts.contains(&LayoutPart::Template)
     }
 
     /// Returns the paths of inputs in the layout, in order.
@@ -253,7 +253,7 @@ impl Layout {
     }
 
     fn placeholders_of_inputs(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().filter_map(|part| if let Part::Input(path) = part { Some(path.as_str()) } else { None })
+        self.parts.iter().filter_map(|part| if let LayoutPart::Input(path) = part { Some(path.as_str()) } else { None })
     }
 
     /// Returns the values of [`Layout::inputs`] for one cluster.
@@ -297,13 +297,13 @@ impl Layout {
         let (mut values, mut fields) = (values.iter(), fields.iter());
         for part in &self.parts {
             path.push_str(match part {
-                Part::Text(text) => text,
-                Part::Cluster => cluster,
-                Part::Template => template,
-                Part::Input(_) => values.next().map_or("", String::as_str),
+                LayoutPart::Text(text) => text,
+                LayoutPart::Cluster => cluster,
+                LayoutPart::Template => template,
+                LayoutPart::Input(_) => values.next().map_or("", String::as_str),
                 // A plan checks paths before any document is known. Only directories and clusters matter then.
-                Part::Field(_) => fields.next().map_or("x", String::as_str),
-                Part::Extension => template.rfind('.').and_then(|at| template.get(at..)).unwrap_or(""),
+                LayoutPart::Field(_) => fields.next().map_or("x", String::as_str),
+                LayoutPart::Extension => template.rfind('.').and_then(|at| template.get(at..)).unwrap_or(""),
             });
         }
     }

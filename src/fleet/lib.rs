@@ -104,7 +104,6 @@ mod streamed;
 mod templates;
 mod unread;
 pub mod values;
-mod variants;
 mod view;
 pub mod why;
 pub mod workers;
@@ -137,7 +136,7 @@ pub use plan::{Output, Placed, Plan};
 pub use plan_digest::PlanDigest;
 #[cfg(feature = "remote")]
 pub use remote::{
-    Locking, PackFormat, PackOptions, PackedOutput, Place, RemoteTarget, check_packs, find_in_packs, finish_packs,
+    Locking, PackFormat, PackOptions, PackTarget, PackedOutput, RemoteTarget, check_packs, find_in_packs, finish_packs,
     finish_shards_in_store, packs_above, preview_of_store, stamp_packs, stamp_stream_to_store, stamp_to_store,
     stream_to_store,
 };
@@ -145,19 +144,18 @@ pub use report::{Failure, Report, join_places};
 #[cfg(feature = "arrow-rows")]
 pub use row_names::row_names;
 #[cfg(feature = "arrow-rows")]
-pub use rows::{RowOptions, RowOutput, RowStamper};
+pub use rows::{RowOutput, RowStamper};
 pub use run::{Run, RunTarget};
 pub use selector::{Selection, Selector};
 pub use sets::{RunOutputs, RunSet, unfit_format};
 pub use shards::{PlanShard, Shard};
-pub use specialised::{General, Size, Specialisation, Specialise, TemplatePlan};
+pub use specialised::{General, Size, Specialisation, Specialise, TemplatePlan, Variants};
 pub use stamp::{preview, stamp, stream};
 pub use stamper::Stamper;
 pub use stream_file::{StreamFile, write_file};
-pub use streamed::StreamJob;
+pub use streamed::{stamp_batches, stream_batches};
 pub use templates::{Templates, engine};
 pub use unread::ReadValues;
-pub use variants::Variants;
 pub use view::{Merge, View};
 
 pub use dropforge_engine::{

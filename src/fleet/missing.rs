@@ -54,7 +54,8 @@ pub struct MissingNames<'t> {
     templates: Vec<&'t Template>,
     /// All that the templates read, found when it is asked for.
     read: OnceLock<ReadPaths>,
-    found: BTreeMap<Cause, Found>,
+    /// The diagnostics, with the clusters that they concern.
+    found: BTreeMap<Cause, (Box<Diagnostic>, RoaringBitmap)>,
     left: u64,
     /// `true` to tell in which map of the values a name is missing.
     places: bool,
@@ -64,12 +65,6 @@ pub struct MissingNames<'t> {
 
 /// The identity of a missing name: the place and the message.
 type Cause = (String, Span, String);
-
-#[derive(Debug)]
-struct Found {
-    diagnostic: Box<Diagnostic>,
-    clusters: RoaringBitmap,
-}
 
 impl<'t> MissingNames<'t> {
     /// Prepares for these templates.
@@ -137,7 +132,7 @@ impl<'t> MissingNames<'t> {
         let cause = (source.name().to_owned(), place, path);
         if let Some(known) = self.found.get_mut(&cause) {
             // The templates of a cluster may share the place.
-            known.clusters.extend(u32::try_from(cluster));
+            known.1.extend(u32::try_from(cluster));
             return;
         }
         let Some(mut diagnostic) = self.diagnostic(program, miss, &cause.2) else { return };
@@ -149,7 +144,7 @@ impl<'t> MissingNames<'t> {
         if source.name() != template.name() {
             diagnostic.template = Some(template.name().to_owned());
         }
-        self.found.insert(cause, Found { diagnostic, clusters: u32::try_from(cluster).into_iter().collect() });
+        self.found.insert(cause, (diagnostic, u32::try_from(cluster).into_iter().collect()));
     }
 
     /// Returns the error or warning about a missing name. Without a similar name, there may be a reason that nothing
@@ -200,7 +195,7 @@ impl<'t> MissingNames<'t> {
     /// Returns what was found, in the order of templates and places. Without a fleet, only shared values were looked at.
     pub fn into_failures(self, fleet: Option<&Fleet>) -> Vec<Failure> {
         let mut reader = fleet.filter(|fleet| !fleet.is_empty()).map(Fleet::reader);
-        let failure = |Found { mut diagnostic, clusters }: Found| {
+        let failure = |(mut diagnostic, clusters): (Box<Diagnostic>, RoaringBitmap)| {
             let Some(reader) = &mut reader else { return Failure::new(diagnostic) };
             diagnostic.cluster = clusters.min().map(|at| reader.name(at as usize));
             Failure::of_clusters(diagnostic, &clusters, &mut |at| reader.name(at))

@@ -9,6 +9,7 @@ use std::ops::Range;
 use arrow_array::RecordBatch;
 
 use super::cluster::Cluster;
+use super::job::Options;
 use super::layers::Overlay;
 use super::output_path::{check_path, check_value};
 use super::pieces::{Piece, in_document, with_files};
@@ -22,15 +23,6 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_engine::{OutputCheck, Template};
 use dropforge_machine::vm::Session;
 use dropforge_value::{Arena, ArrowRows, InputBuilder, Inputs, ReadPaths, Shapes, Value};
-
-/// Options of a [`RowStamper`].
-#[derive(Debug, Clone, Default)]
-pub struct RowOptions {
-    /// Fail clusters with outputs named `*.yaml`, `*.yml` or `*.json` that are not valid YAML or JSON.
-    pub check_outputs: bool,
-    /// Write outputs of nothing but white space.
-    pub keep_empty: bool,
-}
 
 /// A result of [`RowStamper::stamp`].
 #[derive(Debug)]
@@ -58,7 +50,7 @@ pub enum RowOutput<'r> {
 /// ```
 /// use std::sync::Arc;
 /// use arrow_array::{ArrayRef, RecordBatch, StringArray};
-/// use dropforge::bulk::{DEFAULT_LAYOUT, Layout, RowOptions, RowOutput, RowStamper, Run, Templates};
+/// use dropforge::bulk::{DEFAULT_LAYOUT, Layout, Options, RowOutput, RowStamper, Run, Templates};
 /// use dropforge::{Dialect, Engine};
 ///
 /// let build = Engine::builder().template("app.yaml.tera", "image: {{ image }}\n").build();
@@ -66,7 +58,7 @@ pub enum RowOutput<'r> {
 /// let templates = Templates::of_artifact(&Engine::new().open(bytes)?)?;
 /// let outputs = templates.outputs(vec!["app.yaml.tera".to_owned()], None, false)?;
 /// let run = Run::new(Box::new(templates), outputs, Layout::parse(DEFAULT_LAYOUT)?)?;
-/// let stamper = RowStamper::new(run, RowOptions::default())?;
+/// let stamper = RowStamper::new(run, Options::default())?;
 ///
 /// let column = |texts: [&str; 2]| Arc::new(StringArray::from(texts.to_vec())) as ArrayRef;
 /// let columns = [("name", column(["eu-1", "us-1"])), ("image", column(["web:1", "web:2"]))];
@@ -90,15 +82,16 @@ pub struct RowStamper {
     name_paths: Vec<String>,
     /// What the templates, the layout and the names read.
     reads: ReadPaths,
-    options: RowOptions,
+    options: Options,
 }
 
 impl RowStamper {
-    /// Creates a stamper of the templates of a run. Its clusters are left out.
+    /// Creates a stamper of the templates of a run. Its clusters are left out. Of the options only those about checks and
+    /// empty outputs count.
     ///
     /// # Errors
     /// `template.unknown`; `plan.no_templates` without outputs, and for a chart.
-    pub fn new(run: Run, options: RowOptions) -> Result<Self> {
+    pub fn new(run: Run, options: Options) -> Result<Self> {
         if run.outputs.all.is_empty() || run.set.is_planned_by_values() {
             return Err(Diagnostic::new(Code::NoTemplates, "no template makes an output"));
         }
@@ -125,7 +118,7 @@ impl RowStamper {
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = if is_plain { Shapes::reading(&names, &self.reads) } else { Shapes::new(&names) };
         let shared = InputBuilder::new(&arena, &shapes).data_map(self.run.values.shared())?;
-        let mut worker = Worker {
+        let mut worker = RowWorker {
             stamper: self,
             contents: self
                 .run
@@ -150,7 +143,7 @@ impl RowStamper {
 }
 
 /// Renders the rows of one batch.
-struct Worker<'t, 'w> {
+struct RowWorker<'t, 'w> {
     stamper: &'t RowStamper,
     contents: Vec<&'t Template>,
     /// `true` if rows lie over the shared inputs as they are.
@@ -177,7 +170,7 @@ fn one(error: Box<Diagnostic>) -> Vec<Box<Diagnostic>> {
     vec![error]
 }
 
-impl Worker<'_, '_> {
+impl RowWorker<'_, '_> {
     fn row(&mut self, rows: &ArrowRows<'_>, at: usize, each: &mut dyn FnMut(RowOutput<'_>)) {
         self.text.clear();
         self.splitter.pieces.clear();

@@ -28,7 +28,7 @@ fn table(clusters: &[(&str, Option<&str>)]) -> RecordBatch {
 }
 
 /// Returns a stamper of templates.
-fn stamper(templates: Templates, names: &[&str], values: Layers, layout: &str, options: RowOptions) -> RowStamper {
+fn stamper(templates: Templates, names: &[&str], values: Layers, layout: &str, options: Options) -> RowStamper {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
     let outputs = templates.outputs(names, None, false).unwrap();
     let run = Run::new(Box::new(templates), outputs, Layout::parse(layout).unwrap()).unwrap();
@@ -63,7 +63,7 @@ fn outputs_are_those_of_a_run() {
         let (names, layout) = (["a.tera", "b.tera"], "{image.tag}/{cluster}/{template}");
         let outputs = names.iter().map(|name| Output::new((*name).to_owned(), &language_extensions())).collect();
         let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, Layout::parse(layout).unwrap());
-        let stamper = stamper(templates(), &names, layers.clone(), layout, RowOptions::default());
+        let stamper = stamper(templates(), &names, layers.clone(), layout, Options::default());
         let found = rows(&stamper, &table(&clusters));
         let Ok(plan) = plan else {
             assert_eq!((merge, found[2].as_str()), (Merge::Replace, "Some(\"us\") E0913"), "{found:?}");
@@ -87,7 +87,7 @@ fn outputs_are_those_of_a_run() {
 fn a_cluster_fails_alone() {
     let (_temp, set) = folder(&[("a.yaml.tera", "a: {{ image.tag }}\n")]);
     let templates = Templates::compile(&set, None, Engine::builder()).unwrap();
-    let options = RowOptions { check_outputs: true, ..RowOptions::default() };
+    let options = Options { check_outputs: true, ..Options::default() };
     let stamper = stamper(templates, &["a.yaml.tera"], Layers::default(), "{cluster}/{template}", options);
     let clusters = [
         ("a", Some("1")),
@@ -111,6 +111,6 @@ fn schemas_concern_rows_too() {
     let schema = Source::new("s.json", r#"{"properties":{"image":{"properties":{"tag":{"maxLength":2}}}}}"#);
     let schemas = Schemas { schemas: vec![ValuesSchema::read(&schema).unwrap()], ..Schemas::default() };
     let layers = Layers::default().with_schemas(schemas).unwrap();
-    let stamper = stamper(templates, &["a.tera"], layers, "{cluster}", RowOptions::default());
+    let stamper = stamper(templates, &["a.tera"], layers, "{cluster}", Options::default());
     assert_eq!(rows(&stamper, &table(&[("a", Some("long")), ("b", Some("v1"))])), ["Some(\"a\") E0808", "b: v1"]);
 }

@@ -19,7 +19,7 @@ use super::selector::Selector;
 use super::sets::{RunOutputs, RunSet};
 use super::stamp::{preview, stamp, stream};
 use super::stream_file::{StreamFile, compare, kept_old, of_one_file};
-use super::streamed::StreamJob;
+use super::streamed::{stamp_batches, stream_batches};
 use super::unread::ReadValues;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
@@ -171,24 +171,26 @@ impl RunTarget<'_> {
         selector: &Selector,
         mode: RunMode<'_>,
     ) -> Result<Report> {
-        let &Job { layers, plan, options, watch, .. } = job;
-        let batches = StreamJob { layers, selector, plan, options, watch };
         match (self, mode) {
             (Self::Directory(out), RunMode::Write) => stamp(renderer, job, out),
             (Self::Directory(out), RunMode::Preview(each)) => preview(renderer, job, out, each),
-            (Self::Directory(out), RunMode::Batches(mut fleet)) => batches.stamp(renderer, &mut fleet, out),
+            (Self::Directory(out), RunMode::Batches(mut fleet)) => {
+                stamp_batches(renderer, job, selector, &mut fleet, out)
+            }
             (Self::Directory(out), RunMode::Finish { plan, count }) => finish_shards(job, plan, count, out),
             (Self::File(path), RunMode::Write) => write_file(path, |out| stream(renderer, job, out)),
             (Self::File(path), RunMode::Batches(mut fleet)) => {
-                write_file(path, |out| batches.stream(renderer, &mut fleet, out))
+                write_file(path, |out| stream_batches(renderer, job, selector, &mut fleet, out))
             }
             (Self::File(path), RunMode::Preview(each)) => {
                 compare(&path.display().to_string(), content(path)?, each, |out| stream(renderer, job, out))
             }
             (Self::Stream(out), RunMode::Write) => stream(renderer, job, out),
-            (Self::Stream(out), RunMode::Batches(mut fleet)) => batches.stream(renderer, &mut fleet, out),
+            (Self::Stream(out), RunMode::Batches(mut fleet)) => {
+                stream_batches(renderer, job, selector, &mut fleet, out)
+            }
             #[cfg(feature = "remote")]
-            (Self::Remote(target), mode) => target.run(renderer, &batches, job, mode),
+            (Self::Remote(target), mode) => target.run(renderer, job, selector, mode),
             _ => Err(unfit()),
         }
     }

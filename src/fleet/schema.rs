@@ -93,16 +93,17 @@ impl ValuesSchema {
     }
 
     /// Returns the violations of `values` with their paths. Their origins are not known yet.
-    fn violations(&self, values: &DataMap) -> Vec<Found> {
+    fn violations(&self, values: &DataMap) -> Vec<FoundViolation> {
         match self.findings(values) {
             Ok(Findings { violations, more }) => {
-                let mut found: Vec<Found> = violations.into_iter().map(|one| self.found(one, values)).collect();
-                if let Some(Found { error, .. }) = found.last_mut().filter(|_| more > 0) {
+                let mut found: Vec<FoundViolation> =
+                    violations.into_iter().map(|one| self.found(one, values)).collect();
+                if let Some(FoundViolation { error, .. }) = found.last_mut().filter(|_| more > 0) {
                     error.notes.push(format!("not shown: {}", counted(more, "further violation")));
                 }
                 found
             }
-            Err(error) => vec![Found { error, path: Vec::new(), is_whole: false }],
+            Err(error) => vec![FoundViolation { error, path: Vec::new(), is_whole: false }],
         }
     }
 
@@ -121,7 +122,7 @@ impl ValuesSchema {
             })
     }
 
-    fn found(&self, violation: Violation, values: &DataMap) -> Found {
+    fn found(&self, violation: Violation, values: &DataMap) -> FoundViolation {
         let what = match &violation.path {
             path if path.is_empty() => "the values do".to_owned(),
             path => format!("`{path}` does"),
@@ -136,7 +137,7 @@ impl ValuesSchema {
         let Violation { keyword, limit, value, .. } = violation;
         error.fields.extend([("keyword", keyword.to_owned()), ("limit", limit)]);
         error.fields.extend(value.map(|value| ("value", value)));
-        Found { error, path, is_whole: false }
+        FoundViolation { error, path, is_whole: false }
     }
 
     /// Returns the span of the violated keyword, or of the schema that has it.
@@ -180,14 +181,14 @@ fn listed_properties(names: &[String]) -> String {
 }
 
 /// A violation and the path of the value.
-struct Found {
+struct FoundViolation {
     error: Box<Diagnostic>,
     path: Vec<Step>,
     /// `true` if the error may be about any part of the value.
     is_whole: bool,
 }
 
-impl Found {
+impl FoundViolation {
     /// Adds the origin of the value as the first place of the error.
     fn explained(mut self, origins: &Origins<'_>) -> Box<Diagnostic> {
         let schema = std::mem::take(&mut self.error.labels);
@@ -284,10 +285,10 @@ impl Schemas {
     }
 
     /// Returns the violations of schemas, and the errors of variables.
-    fn found(&self, values: &DataMap) -> Vec<Found> {
+    fn found(&self, values: &DataMap) -> Vec<FoundViolation> {
         let found = self.schemas.iter().flat_map(|schema| schema.violations(values));
         let found = found.chain(
-            self.variables.iter().flat_map(|variables| variables.errors(values)).map(|(name, error)| Found {
+            self.variables.iter().flat_map(|variables| variables.errors(values)).map(|(name, error)| FoundViolation {
                 error,
                 path: vec![Step::Key(name)],
                 is_whole: true,
@@ -321,8 +322,11 @@ impl Schemas {
 /// Adds the origins of values to errors of `$schema` directives, which name values by their JSON pointers.
 pub(super) fn explain(error: &mut Box<Diagnostic>, values: &DataMap, origins: &Origins<'_>) {
     if let Some(path) = pointer(error).map(|pointer| Step::of_pointer(pointer, values)) {
-        let found =
-            Found { error: std::mem::replace(error, Diagnostic::new(Code::Internal, "")), path, is_whole: false };
+        let found = FoundViolation {
+            error: std::mem::replace(error, Diagnostic::new(Code::Internal, "")),
+            path,
+            is_whole: false,
+        };
         *error = found.noted(origins);
     }
     error.also.iter_mut().for_each(|error| explain(error, values, origins));

@@ -94,7 +94,7 @@ impl Selector {
     /// # Errors
     /// Errors of [`Layers::view`].
     pub fn selects_nothing(&self, fleet: &Fleet, layers: &Layers) -> Result<Box<Diagnostic>> {
-        let mut found: Vec<Found> = self.terms.iter().map(|_| Found::default()).collect();
+        let mut found: Vec<TermInputs> = self.terms.iter().map(|_| TermInputs::default()).collect();
         fleet.each(&mut |_, cluster| {
             let inputs = layers.view(cluster)?;
             for (term, found) in self.terms.iter().zip(&mut found) {
@@ -139,7 +139,7 @@ const NAMED: usize = 20;
 
 /// The inputs that a fleet has for one term.
 #[derive(Debug, Default)]
-struct Found {
+struct TermInputs {
     /// The number of clusters that the term selects.
     selected: usize,
     /// The number of clusters for each value of the key.
@@ -148,7 +148,7 @@ struct Found {
     keys: BTreeSet<String>,
 }
 
-impl Found {
+impl TermInputs {
     fn add(&mut self, term: &Term, inputs: &View<'_>) {
         let value = inputs.get(&term.path);
         self.selected += usize::from(term.matches(value));

@@ -184,20 +184,26 @@ pub(super) struct Before<'b> {
 }
 
 /// The rows of the files of a run, and the paths that the clusters make.
-pub(super) type Made = (Rows, Arc<SortedKeys>);
+pub(super) type WrittenRows = (Rows, Arc<SortedKeys>);
 
 /// Sorts what the workers have made.
 ///
 /// # Errors
 /// Errors of temporary files.
-pub(super) fn made(files: Mutex<Files>) -> Result<Made> {
+pub(super) fn made(files: Mutex<Files>) -> Result<WrittenRows> {
     let Files { rows, made } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok((rows, Arc::new(made.sort()?)))
 }
 
 /// Ends a run: prunes, writes the manifest, and removes what is not needed any more: the parts of shards, and the record.
 /// Errors are in the report.
-pub(super) fn end<D: Destination>(job: &Job<'_>, to: &D, before: Before<'_>, made: Result<Made>, report: &mut Report) {
+pub(super) fn end<D: Destination>(
+    job: &Job<'_>,
+    to: &D,
+    before: Before<'_>,
+    made: Result<WrittenRows>,
+    report: &mut Report,
+) {
     let record = before.record;
     match made.and_then(|made| finish(job, to, before, made, report)).and_then(|()| remove_parts(to)) {
         // If the record stays, the next run sweeps in vain.
@@ -228,7 +234,7 @@ fn finish<D: Destination>(
     job: &Job<'_>,
     to: &D,
     Before { manifest, mut stale, .. }: Before<'_>,
-    (rows, written): Made,
+    (rows, written): WrittenRows,
     report: &mut Report,
 ) -> Result<()> {
     let is_cut = !report.errors.is_empty();

@@ -9,10 +9,9 @@ use std::sync::atomic::Ordering;
 use super::destination::Destination;
 use super::fleet::{Fleet, FleetStream, MAX_REPORTED};
 use super::foreign;
-use super::job::{Job, Options, Stamp, Watch};
+use super::job::{Job, Stamp};
 use super::key_set::KeySet;
 use super::known_files::{KnownFiles, RUN_RECORD};
-use super::layers::Layers;
 use super::manifest::Manifest;
 use super::output_dir::OutputDir;
 use super::plan::Plan;
@@ -23,131 +22,125 @@ use super::stamp::{Before, begin, end, made, stream};
 use super::workers::drive;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
-/// Everything that a run over a stream of clusters works on.
-#[derive(Clone, Copy)]
-pub struct StreamJob<'j> {
-    /// The shared inputs and assignments.
-    pub layers: &'j Layers,
-    /// Selects clusters.
-    pub selector: &'j Selector,
-    /// The outputs and the layout: the plan of no clusters.
-    pub plan: &'j Plan,
-    /// The options.
-    pub options: &'j Options,
-    /// The observer.
-    pub watch: Watch<'j>,
+/// Stamps the clusters of `fleet` that a selector selects into the directory `out`, batch by batch. A fault of a batch ends
+/// the run. What was written before stays and is listed in the manifest, which is marked as incomplete; nothing is pruned.
+/// The plan of `job` is that of no clusters, and its own fleet does not count.
+///
+/// A name or path that is repeated in another batch is found at the end.
+///
+/// # Errors
+/// Same as [`stamp`](super::stamp()); faults of batches are in [`Report::errors`].
+pub fn stamp_batches(
+    stamp: &dyn Stamp,
+    job: &Job<'_>,
+    selector: &Selector,
+    fleet: &mut FleetStream<'_>,
+    out: &Path,
+) -> Result<Report> {
+    let dir = OutputDir::create(out)?;
+    dir.lock(true)?;
+    stamp_batches_to(stamp, job, selector, fleet, &dir)
 }
 
-impl StreamJob<'_> {
-    /// Stamps the clusters of `fleet` into the directory `out`, batch by batch. A fault of a batch ends the run. What was
-    /// written before stays and is listed in the manifest, which is marked as incomplete; nothing is pruned.
-    ///
-    /// A name or path that is repeated in another batch is found at the end.
-    ///
-    /// # Errors
-    /// Same as [`stamp`](super::stamp()); faults of batches are in [`Report::errors`].
-    pub fn stamp(&self, stamp: &dyn Stamp, fleet: &mut FleetStream<'_>, out: &Path) -> Result<Report> {
-        let dir = OutputDir::create(out)?;
-        dir.lock(true)?;
-        self.stamp_to(stamp, fleet, &dir)
-    }
-
-    /// Works like [`StreamJob::stamp`], for any destination. It must be locked.
-    ///
-    /// # Errors
-    /// Same as [`StreamJob::stamp`]; errors of the destination.
-    pub(crate) fn stamp_to<D: Destination>(
-        &self,
-        stamp: &dyn Stamp,
-        fleet: &mut FleetStream<'_>,
-        to: &D,
-    ) -> Result<Report> {
-        let (manifest, none) = (Manifest::of(Some(to))?, Fleet::default());
-        let before = anything(to, &KnownFiles::read(Some(to), &manifest, "")?)?;
-        begin(&self.job(&none, self.plan), to, (RUN_RECORD, &before))?;
-        // Now dropforge counts as the writer of all files but those that were there before.
-        let mut known = KnownFiles::read(Some(to), &manifest, "")?;
-        let files = Mutex::default();
-        let mut report = self.batches(fleet, &mut |job| {
-            foreign::check(stamp, job, to, &mut known)?;
-            let (done, mut report) = drive(stamp, job, &|_| {}, &|| to.sink(job, &known, &files))?;
-            done.iter().for_each(|counts| report.add(counts));
-            Ok(report)
-        })?;
-        let before = Before { manifest: &manifest, stale: None, record: Some(RUN_RECORD) };
-        end(&self.job(&none, self.plan), to, before, made(files), &mut report);
+/// Works like [`stamp_batches`], for any destination. It must be locked.
+///
+/// # Errors
+/// Same as [`stamp_batches`]; errors of the destination.
+pub(crate) fn stamp_batches_to<D: Destination>(
+    stamp: &dyn Stamp,
+    job: &Job<'_>,
+    selector: &Selector,
+    fleet: &mut FleetStream<'_>,
+    to: &D,
+) -> Result<Report> {
+    let (manifest, none) = (Manifest::of(Some(to))?, Fleet::default());
+    let whole = Job { fleet: &none, ..*job };
+    let before = anything(to, &KnownFiles::read(Some(to), &manifest, "")?)?;
+    begin(&whole, to, (RUN_RECORD, &before))?;
+    // Now dropforge counts as the writer of all files but those that were there before.
+    let mut known = KnownFiles::read(Some(to), &manifest, "")?;
+    let files = Mutex::default();
+    let mut report = batches(job, selector, fleet, &mut |job| {
+        foreign::check(stamp, job, to, &mut known)?;
+        let (done, mut report) = drive(stamp, job, &|_| {}, &|| to.sink(job, &known, &files))?;
+        done.iter().for_each(|counts| report.add(counts));
         Ok(report)
-    }
+    })?;
+    let before = Before { manifest: &manifest, stale: None, record: Some(RUN_RECORD) };
+    end(&whole, to, before, made(files), &mut report);
+    Ok(report)
+}
 
-    /// Writes the outputs of the clusters of `fleet` to one stream, batch by batch. A fault of a batch ends the run.
-    ///
-    /// # Errors
-    /// Same as [`stream`]; faults of batches are in [`Report::errors`].
-    pub fn stream(
-        &self,
-        stamp: &dyn Stamp,
-        fleet: &mut FleetStream<'_>,
-        out: &mut (dyn Write + Send),
-    ) -> Result<Report> {
-        self.batches(fleet, &mut |job| stream(stamp, job, out))
-    }
+/// Writes the outputs of the clusters of `fleet` to one stream, batch by batch, as [`stamp_batches`] does.
+///
+/// # Errors
+/// Same as [`stream`]; faults of batches are in [`Report::errors`].
+pub fn stream_batches(
+    stamp: &dyn Stamp,
+    job: &Job<'_>,
+    selector: &Selector,
+    fleet: &mut FleetStream<'_>,
+    out: &mut (dyn Write + Send),
+) -> Result<Report> {
+    batches(job, selector, fleet, &mut |job| stream(stamp, job, out))
+}
 
-    /// Runs all batches. A fault of one is in the errors of the report.
-    fn batches(&self, fleet: &mut FleetStream<'_>, run: &mut dyn FnMut(&Job<'_>) -> Result<Report>) -> Result<Report> {
-        let (mut report, mut names) = (Report::default(), Names::default());
-        loop {
-            let batch = fleet.next_until(self.watch.stop);
-            // The signal that stops this run may have ended the program that writes the pipe.
-            if self.watch.stop.load(Ordering::SeqCst) {
-                report.interrupted = true;
+/// Runs all batches. A fault of one is in the errors of the report.
+fn batches(
+    job: &Job<'_>,
+    selector: &Selector,
+    fleet: &mut FleetStream<'_>,
+    run: &mut dyn FnMut(&Job<'_>) -> Result<Report>,
+) -> Result<Report> {
+    let (mut report, mut names) = (Report::default(), ClusterNames::default());
+    loop {
+        let batch = fleet.next_until(job.watch.stop);
+        // The signal that stops this run may have ended the program that writes the pipe.
+        if job.watch.stop.load(Ordering::SeqCst) {
+            report.interrupted = true;
+            break;
+        }
+        let batch = match batch {
+            Ok(Some(batch)) => batch,
+            Ok(None) => break,
+            Err(fault) => {
+                report.errors.push(fault);
                 break;
             }
-            let batch = match batch {
-                Ok(Some(batch)) => batch,
-                Ok(None) => break,
-                Err(fault) => {
-                    report.errors.push(fault);
-                    break;
-                }
-            };
-            match self.batch(&batch, &mut names, run) {
-                Ok(more) => report.merge(more),
-                // Nobody reads on.
-                Err(faults) if faults.iter().any(|fault| fault.code == Code::ClosedPipe) => {
-                    return faults.into_iter().next().map_or(Ok(report), Err);
-                }
-                Err(faults) => report.errors.extend(faults),
+        };
+        match one_batch(job, selector, &batch, &mut names, run) {
+            Ok(more) => report.merge(more),
+            // Nobody reads on.
+            Err(faults) if faults.iter().any(|fault| fault.code == Code::ClosedPipe) => {
+                return faults.into_iter().next().map_or(Ok(report), Err);
             }
-            let is_halted = report.interrupted || (self.options.fail_fast && report.failed > 0);
-            if is_halted || !report.errors.is_empty() {
-                break;
-            }
+            Err(faults) => report.errors.extend(faults),
         }
-        if report.errors.is_empty() {
-            report.errors.extend(names.repeated()?);
+        let is_halted = report.interrupted || (job.options.fail_fast && report.failed > 0);
+        if is_halted || !report.errors.is_empty() {
+            break;
         }
-        Ok(report)
     }
+    if report.errors.is_empty() {
+        report.errors.extend(names.repeated()?);
+    }
+    Ok(report)
+}
 
-    fn batch(
-        &self,
-        batch: &Fleet,
-        names: &mut Names,
-        run: &mut dyn FnMut(&Job<'_>) -> Result<Report>,
-    ) -> std::result::Result<Report, Vec<Box<Diagnostic>>> {
-        let one = |error| vec![error];
-        batch.check_unique().map_err(one)?;
-        batch.each(&mut |_, cluster| names.add(cluster.name())).map_err(one)?;
-        let (outputs, layout) = (self.plan.outputs().to_vec(), self.plan.layout().clone());
-        let plan = Plan::new(batch, self.layers, self.selector, outputs, layout);
-        let plan =
-            plan.map_err(|failures| failures.into_iter().map(|failure| failure.diagnostic).collect::<Vec<_>>())?;
-        run(&self.job(batch, &plan)).map_err(one)
-    }
-
-    fn job<'a>(&'a self, fleet: &'a Fleet, plan: &'a Plan) -> Job<'a> {
-        Job { fleet, layers: self.layers, plan, options: self.options, watch: self.watch }
-    }
+fn one_batch(
+    job: &Job<'_>,
+    selector: &Selector,
+    batch: &Fleet,
+    names: &mut ClusterNames,
+    run: &mut dyn FnMut(&Job<'_>) -> Result<Report>,
+) -> std::result::Result<Report, Vec<Box<Diagnostic>>> {
+    let one = |error| vec![error];
+    batch.check_unique().map_err(one)?;
+    batch.each(&mut |_, cluster| names.add(cluster.name())).map_err(one)?;
+    let (outputs, layout) = (job.plan.outputs().to_vec(), job.plan.layout().clone());
+    let plan = Plan::new(batch, job.layers, selector, outputs, layout);
+    let plan = plan.map_err(|failures| failures.into_iter().map(|failure| failure.diagnostic).collect::<Vec<_>>())?;
+    run(&Job { fleet: batch, plan: &plan, ..*job }).map_err(one)
 }
 
 /// Returns a record of a run that may write any file but those that are there and that dropforge did not write.
@@ -163,12 +156,12 @@ fn anything<D: Destination>(to: &D, known: &KnownFiles<'_>) -> Result<Scratch> {
 
 /// The names of all clusters, to find repeated ones.
 #[derive(Default)]
-struct Names {
+struct ClusterNames {
     keys: KeySet,
     lines: Scratch,
 }
 
-impl Names {
+impl ClusterNames {
     fn add(&mut self, name: &str) -> Result<()> {
         // Names that differ only in letter case would have the same files in some file systems.
         self.keys.add(&name.to_ascii_lowercase())?;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dropforge::bulk::{MANIFEST, Maker, Manifest, Place, find_in_packs, packs_above};
+use dropforge::bulk::{MANIFEST, Maker, Manifest, PackTarget, find_in_packs, packs_above};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::remote::{Bucket, Location, Store};
 
@@ -46,7 +46,7 @@ impl StoredOutput {
         if let Some(object) = self.store.get(&self.bucket.key, MAX)? {
             return text(Path::new(&url), object.bytes.to_vec()).map(|text| (text, None));
         }
-        match self.nearest(|store, below| find_in_packs(&Place::Store(store), below))? {
+        match self.nearest(|store, below| find_in_packs(&PackTarget::Store(store), below))? {
             Some((found, ..)) => Ok((text(Path::new(&url), found.bytes)?, Some(found.maker))),
             None => Err(Diagnostic::new(Code::StoreMissing, format!("cannot read `{url}`: it does not exist"))),
         }
@@ -89,7 +89,7 @@ pub(crate) fn packed(file: &Path) -> Result<Option<(String, Maker, PathBuf)>> {
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let Some(directory) = packs_above(&file) else { return Ok(None) };
     let below = file.strip_prefix(directory).unwrap_or(&file).to_string_lossy();
-    match find_in_packs(&Place::Directory(directory), &below)? {
+    match find_in_packs(&PackTarget::Directory(directory), &below)? {
         Some(found) => Ok(Some((text(&file, found.bytes)?, found.maker, directory.to_owned()))),
         None => Ok(None),
     }

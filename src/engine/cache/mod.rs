@@ -93,7 +93,7 @@ impl Cache {
     }
 
     /// Stores the template compiled for `key`. `asked` has its sources.
-    pub(super) fn keep(&self, key: &Key<'_>, recorded: &Recorder<'_>, templates: &[Entry<'_>]) {
+    pub(super) fn keep(&self, key: &Key<'_>, recorded: &RecordingLoader<'_>, templates: &[Entry<'_>]) {
         let sources = templates.first().map_or(&[][..], |entry| entry.program.sources());
         let bytes: usize = sources.iter().map(|source| source.text().len()).sum();
         let Some(head) = recorded.head().filter(|_| bytes >= self.at_least) else { return };
@@ -278,12 +278,12 @@ fn bound(shelf: &Path, newest: &Path) {
 }
 
 /// Forwards every request and records the answer.
-pub struct Recorder<'l> {
+pub struct RecordingLoader<'l> {
     loader: &'l dyn Loader,
     asked: Mutex<Option<BTreeMap<String, Digest>>>,
 }
 
-impl<'l> Recorder<'l> {
+impl<'l> RecordingLoader<'l> {
     pub fn new(loader: &'l dyn Loader) -> Self {
         Self { loader, asked: Mutex::new(Some(BTreeMap::new())) }
     }
@@ -301,7 +301,7 @@ impl<'l> Recorder<'l> {
     }
 }
 
-impl Loader for Recorder<'_> {
+impl Loader for RecordingLoader<'_> {
     fn load(&self, name: &str) -> Result<Option<Arc<Source>>> {
         let found = self.loader.load(name);
         let digest = found.as_ref().ok().map(|found| digest_of(found.as_deref().map(Source::text)));

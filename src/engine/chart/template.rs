@@ -26,11 +26,11 @@ use dropforge_helm as helm;
 /// render compiles nothing.
 #[derive(Debug, Clone)]
 pub struct ChartTemplate {
-    shared: Arc<Shared>,
+    shared: Arc<SharedChart>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedChart {
     chart: Chart,
     engine: Engine,
     programs: Programs,
@@ -55,7 +55,7 @@ impl ChartTemplate {
         artifact: Option<Artifact>,
     ) -> std::result::Result<Self, Diagnostics> {
         let (chart, engine) = (Chart::load(source)?, engine.clone());
-        Ok(Self { shared: Arc::new(Shared { chart, engine, programs: Programs::default(), artifact }) })
+        Ok(Self { shared: Arc::new(SharedChart { chart, engine, programs: Programs::default(), artifact }) })
     }
 
     /// Returns the parsed chart.

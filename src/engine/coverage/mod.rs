@@ -34,11 +34,11 @@ use dropforge_machine::vm::{Moment, Observer};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Coverage(Rc<RefCell<Found>>);
+pub struct Coverage(Rc<RefCell<Covered>>);
 
 /// The templates, and what ran.
 #[derive(Debug, Default)]
-struct Found {
+struct Covered {
     files: Vec<FileCoverage>,
     places: HashMap<String, usize>,
     /// The steps of the programs that ran in the latest render, by the address of the program.
@@ -153,7 +153,7 @@ impl Coverage {
     }
 }
 
-impl Found {
+impl Covered {
     /// Adds the lines and branches of a program.
     fn add(&mut self, program: &Program) {
         for source in program.sources().iter().filter(|source| !source.is_made() && !source.text().is_empty()) {

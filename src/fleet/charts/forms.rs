@@ -60,7 +60,7 @@ pub(super) struct Forms<'t, 'w, 'f> {
     chart: &'f ChartSet,
     memory: &'t Memory<'f>,
     shapes: &'t Shapes<'w>,
-    known: HashMap<Vec<u8>, State<'t>>,
+    known: HashMap<Vec<u8>, FormState<'t>>,
     /// The number of plans.
     plans: usize,
     /// The values of the current release.
@@ -70,7 +70,7 @@ pub(super) struct Forms<'t, 'w, 'f> {
 }
 
 /// What is known of a form.
-enum State<'t> {
+enum FormState<'t> {
     /// The number of its releases so far.
     Seen(usize),
     /// The number of failures so far, too.
@@ -103,7 +103,7 @@ struct Ready<'t> {
 }
 
 /// A release: its own values, and whether they come from a table.
-pub(super) struct Own<'c> {
+pub(super) struct OwnValues<'c> {
     /// The name of the cluster.
     pub name: &'c str,
     pub values: DataMap,
@@ -120,7 +120,7 @@ impl<'t, 'w, 'f: 't> Forms<'t, 'w, 'f> {
     pub fn render(
         &mut self,
         session: &mut Session,
-        own: &mut Own<'_>,
+        own: &mut OwnValues<'_>,
         outputs: &[String],
         (text, ends): (&mut String, &mut Vec<usize>),
     ) -> Option<()> {
@@ -133,8 +133,8 @@ impl<'t, 'w, 'f: 't> Forms<'t, 'w, 'f> {
         if !self.known.contains_key(&form) && self.known.len() >= REMEMBERED {
             return None;
         }
-        let state = self.known.entry(form).or_insert(State::Seen(0));
-        if let State::Seen(releases) = state {
+        let state = self.known.entry(form).or_insert(FormState::Seen(0));
+        if let FormState::Seen(releases) = state {
             *releases += 1;
             if *releases <= FIRST {
                 return None;
@@ -144,25 +144,25 @@ impl<'t, 'w, 'f: 't> Forms<'t, 'w, 'f> {
                 Some(place) => {
                     self.plans += 1;
                     let ready = Ready::new(self.chart, (self.memory, self.shapes, place), session, own, outputs);
-                    ready.map_or(State::Never, |ready| State::Ready(Box::new(ready), 0))
+                    ready.map_or(FormState::Never, |ready| FormState::Ready(Box::new(ready), 0))
                 }
-                None => State::Never,
+                None => FormState::Never,
             };
         }
-        let State::Ready(ready, failures) = state else { return None };
+        let FormState::Ready(ready, failures) = state else { return None };
         match ready.render(self.chart, (session, &mut self.printer), (&mut self.own, self.shapes), own, &open) {
             Ok(rendered) => {
                 ready.write(self.chart, &rendered, outputs, text, ends);
                 return Some(());
             }
-            Err(_) if *failures + 1 >= FAILURES => *state = State::Never,
+            Err(_) if *failures + 1 >= FAILURES => *state = FormState::Never,
             Err(Whole::Failed) => *failures += 1,
             Err(Whole::Adds(added)) => {
                 *failures += 1;
                 let again = ready.with(self.chart, (self.memory, self.shapes), session, (own, outputs), added);
                 match again {
                     Some(again) => **ready = again,
-                    None => *state = State::Never,
+                    None => *state = FormState::Never,
                 }
             }
         }
@@ -179,7 +179,7 @@ fn at<'d>(values: &'d DataMap, path: &str) -> Option<&'d Data> {
 
 impl ChartSet {
     /// Returns the release of a cluster, and whether its namespace is its own. `None` if something is wrong with it.
-    fn open_release(&self, own: &Own<'_>, given: &DataMap) -> Option<(Release, bool)> {
+    fn open_release(&self, own: &OwnValues<'_>, given: &DataMap) -> Option<(Release, bool)> {
         let name = self.name.as_deref().unwrap_or(own.name).to_owned();
         let given_by_cluster = self.namespace_key.as_deref().and_then(|path| at(&own.values, path));
         let namespace = match given_by_cluster {
@@ -199,7 +199,7 @@ impl<'t> Ready<'t> {
         chart: &'f ChartSet,
         (memory, shapes, place): (&'t Memory<'f>, &'t Shapes<'_>, &'t OnceCell<OpenPlan<'f>>),
         session: &mut Session,
-        own: &Own<'_>,
+        own: &OwnValues<'_>,
         outputs: &[String],
     ) -> Option<Self> {
         let shared = (&chart.values, &chart.release, &chart.capabilities);
@@ -214,7 +214,7 @@ impl<'t> Ready<'t> {
         chart: &ChartSet,
         memory: (&'t Memory<'_>, &'t Shapes<'_>),
         session: &mut Session,
-        own: (&Own<'_>, &[String]),
+        own: (&OwnValues<'_>, &[String]),
         added: Vec<String>,
     ) -> Option<Self> {
         Self::of(chart, self.plan, memory, session, own, joined(&self.added, added))
@@ -225,7 +225,7 @@ impl<'t> Ready<'t> {
         plan: &'t OpenPlan<'t>,
         (memory, shapes): (&'t Memory<'_>, &'t Shapes<'_>),
         session: &mut Session,
-        (own, outputs): (&Own<'_>, &[String]),
+        (own, outputs): (&OwnValues<'_>, &[String]),
         mut added: Vec<String>,
     ) -> Option<Self> {
         let builder = InputBuilder::new(&memory.values, shapes);
@@ -273,7 +273,7 @@ impl<'t> Ready<'t> {
         chart: &ChartSet,
         (session, printer): (&mut Session, &mut Printer),
         (arena, shapes): (&mut Arena, &Shapes<'_>),
-        own: &Own<'_>,
+        own: &OwnValues<'_>,
         open: &[&Data],
     ) -> std::result::Result<Printed, Whole> {
         let (release, _) = chart.open_release(own, self.plan.given()).ok_or(Whole::Failed)?;
@@ -322,7 +322,7 @@ fn same_texts(
     (plan, of): (&OpenPlan<'_>, &OpenChart<'_>),
     session: &mut Session,
     shapes: &Shapes<'_>,
-    own: &Own<'_>,
+    own: &OwnValues<'_>,
 ) -> Option<(Vec<Option<String>>, Vec<String>)> {
     let (release, is_own_namespace) = chart.open_release(own, plan.given())?;
     let (count, mut arena) = (of.base.names().count(), Arena::new());

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::forms::{Forms, Memory, Own};
+use super::forms::{Forms, Memory, OwnValues};
 use super::{ChartSet, own_values, show_chart_writers};
 use crate::cluster::Cluster;
 use crate::documents::first_content;
@@ -149,7 +149,7 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
         results: &mut Vec<Result<usize>>,
     ) -> std::result::Result<(), Diagnostics> {
         let (values, is_table) = own_values(cluster, overlay)?;
-        let mut own = Own { name: cluster.name(), values, is_table };
+        let mut own = OwnValues { name: cluster.name(), values, is_table };
         if let Some(forms) = &mut self.forms
             && !self.chart.check.wants_more()
         {

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use super::{FleetOptions, unnamed};
+use super::{FleetOptions, names};
 use crate::cluster::{Cluster, not_a_map};
 use crate::input::{self, CsvTypes, Format, Place, Table};
 use crate::values::{Gaps, Step};
@@ -150,7 +150,7 @@ impl Collector {
                 let (table, end) = Table::of(source, format, self.csv_types, &self.name_paths)?;
                 start = end;
                 let has_rows = !is_last || source.text().get(end..).is_some_and(|rest| !rest.is_empty());
-                if let Some(error) = unnamed::table(source, &self.name_paths, table.paths()).filter(|_| has_rows) {
+                if let Some(error) = names::table(source, &self.name_paths, table.paths()).filter(|_| has_rows) {
                     return Err(error);
                 }
                 none.insert(table)
@@ -227,9 +227,9 @@ impl Collector {
             Some((path, value)) => {
                 let steps: Vec<Step> = path.split('.').map(|key| Step::Key(key.to_owned())).collect();
                 let span = place.find(&steps).unwrap_or(start);
-                unnamed::invalid(self.seen, path, value, source.slice(span)).at(source, span, "")
+                names::invalid(self.seen, path, value, source.slice(span)).at(source, span, "")
             }
-            None => unnamed::cluster(self.seen, &self.name_paths, item, place.format()).at(source, start, ""),
+            None => names::cluster(self.seen, &self.name_paths, item, place.format()).at(source, start, ""),
         };
         self.report(error);
     }

@@ -22,13 +22,13 @@ const HEAD: u64 = 16 << 20;
 pub struct FleetFile {
     pub(super) name: String,
     pub(super) format: Format,
-    pub(super) content: Content,
+    pub(super) content: FileContent,
     /// Notes the content as it is read.
     pub(super) log: ReadLog,
 }
 
 #[derive(Debug)]
-pub(super) enum Content {
+pub(super) enum FileContent {
     Text(Arc<Source>),
     /// A cluster a line or row.
     Records(File),
@@ -38,7 +38,7 @@ pub(super) enum Content {
 
 impl From<(Arc<Source>, Format)> for FleetFile {
     fn from((source, format): (Arc<Source>, Format)) -> Self {
-        Self { name: source.name().to_owned(), format, content: Content::Text(source), log: ReadLog::default() }
+        Self { name: source.name().to_owned(), format, content: FileContent::Text(source), log: ReadLog::default() }
     }
 }
 
@@ -90,9 +90,9 @@ impl FleetFile {
             None => guessed(&mut file).map_err(|error| unreadable(&name, error))?,
         };
         let content = match format {
-            format if format.is_of_records() => Content::Records(file),
-            format if format.is_table() => Content::Table(file),
-            _ => Content::Text(text(&name, file)?),
+            format if format.is_of_records() => FileContent::Records(file),
+            format if format.is_table() => FileContent::Table(file),
+            _ => FileContent::Text(text(&name, file)?),
         };
         Ok(Self { name, format, content, log: ReadLog::default() })
     }

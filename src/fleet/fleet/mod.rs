@@ -1,18 +1,17 @@
 //! Reading fleets: a list of clusters, one cluster a line or row, or one file each.
 
 mod collector;
-mod duplicates;
 mod file;
+mod names;
 mod records;
 mod stream;
-#[cfg_attr(not(feature = "arrow"), path = "no_table.rs")]
+#[cfg(feature = "arrow")]
 mod table;
-mod unnamed;
 
 use std::sync::Arc;
 
 use self::collector::Collector;
-use self::file::Content;
+use self::file::FileContent;
 use self::records::Records;
 use super::cluster::Cluster;
 use super::input::{CsvTypes, Format};
@@ -20,9 +19,28 @@ use super::key_set::{KeySet, SortedKeys};
 use dropforge_base::diagnostics::{Code, Result, thousands};
 use dropforge_base::text::Source;
 
-pub use self::file::FleetFile;
-pub use self::file::FleetReader;
+pub use self::file::{FleetFile, FleetReader};
 pub use self::stream::FleetStream;
+
+/// Parquet and Arrow files as fleets, in a build without the feature `arrow`.
+#[cfg(not(feature = "arrow"))]
+mod table {
+    use std::fs::File;
+
+    use super::Collector;
+    use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+
+    /// Refuses a table.
+    ///
+    /// # Errors
+    /// `usage`.
+    pub(super) fn lines(name: &str, _: File, _: &mut Collector) -> Result<File> {
+        let message = format!("cannot read `{name}`: this build of dropforge reads no Parquet and Arrow files");
+        Err(Diagnostic::new(Code::Usage, message).with_help(
+            "install a build with them: `cargo install --locked --path cli --profile dist --features arrow`",
+        ))
+    }
+}
 
 /// Maximum number of problems with names or paths to report at once.
 pub(super) const MAX_REPORTED: usize = 20;
@@ -51,13 +69,13 @@ pub struct FleetOptions<'k> {
 /// ```
 #[derive(Debug, Default)]
 pub struct Fleet {
-    parts: Vec<Part>,
+    parts: Vec<FleetPart>,
     clusters: usize,
 }
 
 /// The clusters of a file.
 #[derive(Debug)]
-struct Part {
+struct FleetPart {
     /// The name of the file.
     name: String,
     /// The number of clusters before these.
@@ -112,26 +130,26 @@ impl Fleet {
         let FleetFile { name, format, content, log } = file;
         collector.begin();
         let content = match content {
-            Content::Table(file) => match table::lines(&name, file, collector) {
+            FileContent::Table(file) => match table::lines(&name, file, collector) {
                 Err(error) if error.code == Code::WriteFailed => return Err(error),
                 Err(error) => {
                     collector.report(error);
                     return Ok(());
                 }
-                Ok(lines) => Content::Records(lines),
+                Ok(lines) => FileContent::Records(lines),
             },
             content => content,
         };
         let mut add = |clusters: &[Cluster]| clusters.iter().try_for_each(|cluster| names.add(cluster.name()));
         let (count, clusters) = match content {
-            Content::Text(source) => {
+            FileContent::Text(source) => {
                 log.note(&name, source.text().as_bytes());
                 collector.file(&source, format);
                 let clusters = std::mem::take(&mut collector.clusters);
                 add(&clusters)?;
                 (clusters.len(), Clusters::Held(clusters.into()))
             }
-            Content::Records(file) | Content::Table(file) => {
+            FileContent::Records(file) | FileContent::Table(file) => {
                 let mut records = Records::new(name.clone(), format, file, collector);
                 let mut hash = log.hash();
                 match records.scan(collector, hash.as_mut(), &mut add) {
@@ -147,7 +165,7 @@ impl Fleet {
     }
 
     fn add(&mut self, name: String, count: usize, clusters: Clusters) {
-        self.parts.push(Part { name, first: self.clusters, clusters });
+        self.parts.push(FleetPart { name, first: self.clusters, clusters });
         self.clusters += count;
     }
 
@@ -190,7 +208,7 @@ impl Fleet {
         if names.are_distinct() {
             return Ok(());
         }
-        duplicates::error(self, names)?.map_or(Ok(()), Err)
+        names::repeated(self, names)?.map_or(Ok(()), Err)
     }
 
     /// Returns the names of the files that do not have the cluster `name`. Returns nothing if no file has it.
@@ -207,7 +225,7 @@ impl Fleet {
         Ok(others.map(|part| part.name.as_str()).collect())
     }
 
-    fn part_of(&self, at: usize) -> Option<&Part> {
+    fn part_of(&self, at: usize) -> Option<&FleetPart> {
         // Files without clusters begin where the next ones do.
         self.parts.get(self.parts.partition_point(|part| part.first <= at).checked_sub(1)?)
     }

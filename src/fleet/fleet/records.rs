@@ -29,7 +29,7 @@ pub(super) struct Records {
     file: File,
     collector: Collector,
     state: PartState,
-    parts: Vec<Part>,
+    parts: Vec<RecordPart>,
     /// The number of bytes of all parts.
     end: u64,
     clusters: usize,
@@ -43,7 +43,7 @@ pub(super) struct Records {
 
 /// A part of whole records.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct RecordPart {
     start: u64,
     lines_before: u32,
     /// The number of clusters before the part.
@@ -151,7 +151,7 @@ impl Records {
 
     fn add_part(&mut self, text: &str, lines_before: u32, clusters: &[Cluster]) -> Result<()> {
         let digest = xxh3_64(text.as_bytes());
-        self.parts.push(Part { start: self.end, lines_before, first: self.clusters, digest });
+        self.parts.push(RecordPart { start: self.end, lines_before, first: self.clusters, digest });
         self.end += text.len() as u64;
         self.clusters += clusters.len();
         if self.format == Format::Ndjson {
@@ -181,7 +181,7 @@ impl Records {
         Ok((part.first, clusters))
     }
 
-    fn read(&self, nth: usize, part: &Part) -> Result<Vec<Cluster>> {
+    fn read(&self, nth: usize, part: &RecordPart) -> Result<Vec<Cluster>> {
         let next = self.parts.get(nth + 1);
         let end = next.map_or(self.end, |next| next.start);
         let mut bytes = vec![0; usize::try_from(end - part.start).unwrap_or(usize::MAX)];

@@ -27,7 +27,7 @@ const MAX_VALUES: usize = MAX_RECORD / 2;
 pub(super) fn lines(name: &str, file: File, collector: &mut Collector) -> Result<File> {
     let batches = batches_of(name, file, None, true)?;
     let file = tempfile::tempfile().map_err(|error| cannot_spool(name, error))?;
-    let mut lines = Lines { name, out: BufWriter::new(file), rows: 0 };
+    let mut lines = TableLines { name, out: BufWriter::new(file), rows: 0 };
     for batch in batches {
         let batch = batch.map_err(|error| error.with_note(format!("after row {}", thousands(lines.rows))))?;
         lines.batch(&batch, collector)?;
@@ -39,7 +39,7 @@ pub(super) fn lines(name: &str, file: File, collector: &mut Collector) -> Result
 }
 
 /// The lines of a table.
-struct Lines<'n> {
+struct TableLines<'n> {
     /// The name of the table's file.
     name: &'n str,
     out: BufWriter<File>,
@@ -47,7 +47,7 @@ struct Lines<'n> {
     rows: usize,
 }
 
-impl Lines<'_> {
+impl TableLines<'_> {
     fn batch(&mut self, batch: &RecordBatch, collector: &mut Collector) -> Result<()> {
         let rows = ArrowRows::new(batch).map_err(|error| error.with_note(format!("in `{}`", self.name)))?;
         let (names, mut arena, mut line) = (Arena::new(), Arena::new(), Vec::new());

@@ -24,7 +24,7 @@ use dropforge_value::{Data, DataMap};
 pub(super) fn env(source: &Arc<Source>) -> Result<DataMap> {
     let (mut map, mut errors, mut at) = (DataMap::default(), Vec::new(), 0);
     while at < source.text().len() {
-        let mut line = Line { source, at };
+        let mut line = EnvLine { source, at };
         let start = line.at;
         match line.assignment() {
             Ok(None) => {}
@@ -46,7 +46,7 @@ pub(super) fn find(source: &Arc<Source>, path: &[Step]) -> Option<Span> {
     let [Step::Key(wanted)] = path else { return None };
     let mut at = 0;
     while at < source.text().len() {
-        let mut line = Line { source, at };
+        let mut line = EnvLine { source, at };
         match line.assignment().ok()? {
             Some((key, _)) if key == wanted => return Some(Span::of(at..line.at + line.rest().len())),
             _ => at = line.at + line.rest().len() + 1,
@@ -56,12 +56,12 @@ pub(super) fn find(source: &Arc<Source>, path: &[Step]) -> Option<Span> {
 }
 
 /// The text from a position to the end of its line.
-struct Line<'s> {
+struct EnvLine<'s> {
     source: &'s Arc<Source>,
     at: usize,
 }
 
-impl<'s> Line<'s> {
+impl<'s> EnvLine<'s> {
     fn text(&self) -> &'s str {
         self.source.text().get(self.at..).unwrap_or("")
     }

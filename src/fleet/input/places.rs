@@ -17,12 +17,12 @@ use dropforge_value::{DataMap, yaml};
 pub struct Place {
     source: Arc<Source>,
     format: Format,
-    part: Part,
+    part: PlacePart,
 }
 
 /// The part of a file that holds a map.
 #[derive(Debug, Clone)]
-enum Part {
+enum PlacePart {
     /// A document, counted from 0, or an item of a list in it.
     Document(usize, Option<usize>),
     /// The text of a JSON value, or the position of a row of a Parquet or Arrow file.
@@ -36,27 +36,27 @@ enum Part {
 impl Place {
     /// The place of a file with one map.
     pub fn file(source: &Arc<Source>, format: Format) -> Self {
-        Self { source: source.clone(), format, part: Part::Document(0, None) }
+        Self { source: source.clone(), format, part: PlacePart::Document(0, None) }
     }
 
     /// The place of a document, or of an item of the list that it is.
     pub fn document(source: &Arc<Source>, format: Format, nth: usize, item: Option<usize>) -> Self {
-        Self { source: source.clone(), format, part: Part::Document(nth, item) }
+        Self { source: source.clone(), format, part: PlacePart::Document(nth, item) }
     }
 
     /// The place of a line.
     pub fn text(source: &Arc<Source>, format: Format, range: Range<usize>) -> Self {
-        Self { source: source.clone(), format, part: Part::Text(range) }
+        Self { source: source.clone(), format, part: PlacePart::Text(range) }
     }
 
     /// The place of a row of a CSV or TSV file. `columns` are the paths of its columns.
     pub fn row(source: &Arc<Source>, format: Format, at: usize, columns: &Arc<[Vec<Step>]>) -> Self {
-        Self { source: source.clone(), format, part: Part::Row(at, columns.clone()) }
+        Self { source: source.clone(), format, part: PlacePart::Row(at, columns.clone()) }
     }
 
     /// The place of the block at a path of an HCL or TOML file.
     pub fn block(source: &Arc<Source>, format: Format, path: Vec<Step>) -> Self {
-        Self { source: source.clone(), format, part: Part::Block(path) }
+        Self { source: source.clone(), format, part: PlacePart::Block(path) }
     }
 
     /// Returns the format of the source.
@@ -72,7 +72,7 @@ impl Place {
     /// Reads the map of a whole file again. Returns an empty map for any other place.
     pub fn map(&self) -> DataMap {
         match self.part {
-            Part::Document(0, None) => super::map(&self.source, self.format).unwrap_or_default(),
+            PlacePart::Document(0, None) => super::map(&self.source, self.format).unwrap_or_default(),
             _ => DataMap::default(),
         }
     }
@@ -102,17 +102,17 @@ impl Place {
     /// Finds the value at `path` in the map. A YAML or JSON map is read once and kept in `read`.
     pub(crate) fn find_with(&self, read: &OnceCell<Option<Node>>, path: &[Step]) -> Option<Span> {
         match (&self.format, &self.part) {
-            (format, Part::Block(block)) => {
+            (format, PlacePart::Block(block)) => {
                 let path = [block, path].concat();
                 if *format == Format::Toml { toml::find(&self.source, &path) } else { hcl(&self.source, &path) }
             }
-            (format, Part::Row(at, columns)) => Some(self.cell(*format, *at, columns, path)),
-            (Format::Parquet | Format::Arrow, Part::Text(row)) => Some(Span::of(row.clone())),
+            (format, PlacePart::Row(at, columns)) => Some(self.cell(*format, *at, columns, path)),
+            (Format::Parquet | Format::Arrow, PlacePart::Text(row)) => Some(Span::of(row.clone())),
             (Format::Toml, _) => toml::find(&self.source, path),
             (Format::Env, _) => env::find(&self.source, path),
             (Format::Hcl, _) => hcl(&self.source, path),
             (_, part) => {
-                let start = if let Part::Text(text) = part { text.start } else { 0 };
+                let start = if let PlacePart::Text(text) = part { text.start } else { 0 };
                 let span = below(read.get_or_init(|| self.node()).as_ref()?, path)?.span.range();
                 Some(Span::of(start + span.start..start + span.end))
             }
@@ -129,12 +129,12 @@ impl Place {
     /// Reads the map as YAML, of which JSON is a part. A line is a source of its own.
     fn node(&self) -> Option<Node> {
         match &self.part {
-            Part::Block(_) | Part::Row(..) => None,
-            Part::Text(text) => {
+            PlacePart::Block(_) | PlacePart::Row(..) => None,
+            PlacePart::Text(text) => {
                 let line = Source::new(self.source.name(), self.source.text().get(text.clone())?);
                 yaml::read_one(&line, &limits()).ok()
             }
-            &Part::Document(nth, item) => {
+            &PlacePart::Document(nth, item) => {
                 let documents = yaml::read(&self.source, &limits()).ok()?;
                 // An empty document is none.
                 let document = documents.get(nth)?;

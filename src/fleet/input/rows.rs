@@ -42,7 +42,7 @@ impl FromStr for CsvTypes {
 
 /// A row and the position of its first byte.
 #[derive(Debug)]
-pub struct Row {
+pub struct TableRow {
     pub at: usize,
     pub map: DataMap,
 }
@@ -60,8 +60,8 @@ pub struct Table {
 
 /// The rows of a part of a CSV or TSV file.
 #[derive(Debug)]
-pub struct Rows {
-    pub rows: Vec<Row>,
+pub struct TableRows {
+    pub rows: Vec<TableRow>,
     pub errors: Vec<Box<Diagnostic>>,
     /// The position of the last row, valid or not, or of the first byte if there is none.
     pub last: usize,
@@ -107,14 +107,14 @@ impl Table {
     }
 
     /// Parses the rows from `start` on. `gaps` are the skipped items of lists in the file.
-    pub fn rows(&mut self, source: &Arc<Source>, start: usize, gaps: &mut Gaps) -> Rows {
+    pub fn rows(&mut self, source: &Arc<Source>, start: usize, gaps: &mut Gaps) -> TableRows {
         let places = Places::new(source, Some((start, self.columns.len())));
         let mut reader = csv::ReaderBuilder::new()
             .delimiter(self.delimiter)
             .has_headers(false)
             .flexible(true)
             .from_reader(places.rest());
-        let mut found = Rows { rows: Vec::new(), errors: Vec::new(), last: start };
+        let mut found = TableRows { rows: Vec::new(), errors: Vec::new(), last: start };
         let mut record = csv::StringRecord::new();
         while found.errors.len() < limits().diagnostics {
             let read = reader.read_record(&mut record);
@@ -144,7 +144,7 @@ impl Table {
 ///
 /// # Errors
 /// All errors of the header, or else those of the rows: `input.syntax` with the position of the column or row.
-pub fn rows(source: &Arc<Source>, format: Format, types: CsvTypes, names: &[&str]) -> Result<Vec<Row>> {
+pub fn rows(source: &Arc<Source>, format: Format, types: CsvTypes, names: &[&str]) -> Result<Vec<TableRow>> {
     let (mut table, start) = Table::of(source, format, types, names)?;
     let found = table.rows(source, start, &mut Gaps::default());
     if found.errors.is_empty() { Ok(found.rows) } else { Err(all_of(found.errors)) }
@@ -221,7 +221,7 @@ impl<'s> Places<'s> {
         delimiter: u8,
         columns: impl Iterator<Item = (&'c mut Column, &'c bool)>,
         gaps: &mut Gaps,
-    ) -> Result<Row> {
+    ) -> Result<TableRow> {
         let (at, mut map) = (self.of(record.position()), DataMap::default());
         if let Some(cells) = self.cells.filter(|cells| *cells != record.len()) {
             let message = format!("expected {} as in the header, found {}", counted(cells, "cell"), record.len());
@@ -237,7 +237,7 @@ impl<'s> Places<'s> {
                 failed(self.source, place.unwrap_or(at..at), error.message)
             })?;
         }
-        Ok(Row { at, map })
+        Ok(TableRow { at, map })
     }
 
     /// Returns the position of a record in the source. The reader counts from the end of the record before, whose line

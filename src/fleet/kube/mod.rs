@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use self::sources::{Found, Sources};
+use self::sources::Sources;
 use super::plan_digest::PlanDigest;
 use super::schema::{self, draft, strangers};
 use crate::lock;
@@ -189,7 +189,7 @@ impl KubeSchemas {
     }
 }
 
-fn compile(kind: &Kind, Found { data, file }: &Found) -> Result<Arc<Schema>> {
+fn compile(kind: &Kind, (data, file): &(Data, Option<PathBuf>)) -> Result<Arc<Schema>> {
     // OpenAPI has the boolean `exclusiveMinimum` of draft 4.
     let draft = if file.is_some() { draft(data) } else { Ok(Draft::Draft4) };
     draft.and_then(|draft| Schema::read(data, draft)).map(Arc::new).map_err(|errors| {

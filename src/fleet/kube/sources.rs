@@ -23,7 +23,7 @@ const FILE: u64 = 64 << 20;
 pub(super) struct Sources {
     /// The definitions of each OpenAPI document.
     documents: Vec<DataMap>,
-    kinds: HashMap<Kind, Place>,
+    kinds: HashMap<Kind, KindSchema>,
     /// JSON Schemas, by their names in small letters: `deployment-apps-v1`, `cert-manager.io/certificate_v1`.
     files: BTreeMap<String, PathBuf>,
     /// Hashes of the other files.
@@ -31,17 +31,11 @@ pub(super) struct Sources {
 }
 
 #[derive(Debug)]
-enum Place {
+enum KindSchema {
     /// A definition of an OpenAPI document.
     Definition(usize, String),
     /// A converted schema of a custom resource.
     Converted(Data),
-}
-
-/// A schema and its file.
-pub(super) struct Found {
-    pub data: Data,
-    pub file: Option<PathBuf>,
 }
 
 impl Sources {
@@ -86,7 +80,7 @@ impl Sources {
             let kinds = definition.get("x-kubernetes-group-version-kind");
             let Some(Data::List(kinds)) = kinds else { continue };
             for kind in kinds.iter().filter_map(Kind::of_mark) {
-                self.kinds.entry(kind).or_insert_with(|| Place::Definition(at, name.clone()));
+                self.kinds.entry(kind).or_insert_with(|| KindSchema::Definition(at, name.clone()));
             }
         }
         self.documents.push(definitions);
@@ -106,25 +100,25 @@ impl Sources {
             let schema = version.at_path("schema.openAPIV3Schema");
             if let (Some(version), Some(schema)) = (text(version, "name"), schema) {
                 let kind = Kind { group: group.clone(), version, kind: kind.clone() };
-                self.kinds.entry(kind).or_insert_with(|| Place::Converted(of_custom_resource(schema)));
+                self.kinds.entry(kind).or_insert_with(|| KindSchema::Converted(of_custom_resource(schema)));
             }
         }
     }
 
     /// Returns the schema of `kind`.
-    pub(super) fn find(&self, kind: &Kind) -> Result<Option<Found>> {
+    pub(super) fn find(&self, kind: &Kind) -> Result<Option<(Data, Option<PathBuf>)>> {
         match self.kinds.get(kind) {
-            Some(Place::Converted(data)) => return Ok(Some(Found { data: data.clone(), file: None })),
-            Some(Place::Definition(at, name)) => {
+            Some(KindSchema::Converted(data)) => return Ok(Some((data.clone(), None))),
+            Some(KindSchema::Definition(at, name)) => {
                 let definitions = self.documents.get(*at);
                 let data = definitions.map(|definitions| of_definition(name, definitions));
-                return Ok(data.map(|data| Found { data, file: None }));
+                return Ok(data.map(|data| (data, None)));
             }
             None => {}
         }
         let Some(path) = kind.file_names().iter().find_map(|name| self.files.get(name)) else { return Ok(None) };
         let data = documents(&read(path)?)?.into_iter().next().unwrap_or_default();
-        Ok(Some(Found { data, file: Some(path.clone()) }))
+        Ok(Some((data, Some(path.clone()))))
     }
 }
 
@@ -189,7 +183,7 @@ pub(super) fn of_definition(name: &str, definitions: &DataMap) -> Data {
         let Some(definition) = definitions.get(&name) else { continue };
         let adapted = match name.ends_with(QUANTITY) {
             true => map([("type", strings(&["string", "number"]))]),
-            false => Adapter { references: &mut open }.schema(definition, true),
+            false => adapted(definition, true, &mut open),
         };
         needed.insert(name, adapted);
     }
@@ -198,7 +192,7 @@ pub(super) fn of_definition(name: &str, definitions: &DataMap) -> Data {
 
 /// Returns the JSON Schema of a version of a custom resource.
 pub(super) fn of_custom_resource(schema: &Data) -> Data {
-    let mut adapted = Adapter { references: &mut Vec::new() }.schema(schema, true);
+    let mut adapted = self::adapted(schema, true, &mut Vec::new());
     if let Data::Map(root) = &mut adapted {
         resource(root);
     }
@@ -226,69 +220,62 @@ fn resource(schema: &mut DataMap) {
     }
 }
 
-struct Adapter<'a> {
-    /// The names of definitions that are referred to.
-    references: &'a mut Vec<String>,
+/// Converts a schema, and notes the names of definitions that it refers to. A structural one declares all properties; others, such as those in `anyOf`, only restrict them.
+fn adapted(schema: &Data, structural: bool, references: &mut Vec<String>) -> Data {
+    let Data::Map(schema) = schema else { return schema.clone() };
+    let mut all = DataMap::default();
+    for (keyword, value) in schema {
+        if let Some(value) = adapted_keyword(keyword, value, structural, references) {
+            all.insert(keyword.clone(), value);
+        }
+    }
+    if let Some(Data::List(required)) = all.get_mut("required") {
+        // A null is removed from a resource before it is validated.
+        let nullable = |name: &str| schema.get("properties")?.get(name)?.get("nullable").cloned();
+        required.retain(|name| name.as_str().and_then(nullable) != Some(Data::Bool(true)));
+    }
+    let is = |mark: &str| schema.get(mark) == Some(&Data::Bool(true));
+    if is("x-kubernetes-int-or-string") || schema.get("format") == Some(&Data::Str("int-or-string".to_owned())) {
+        all.insert("type".to_owned(), strings(&["integer", "string"]));
+    }
+    if let (true, Some(Data::Str(kind))) = (is("nullable"), all.get("type")) {
+        all.insert("type".to_owned(), strings(&[kind.clone().as_str(), "null"]));
+    }
+    if is("x-kubernetes-embedded-resource") {
+        resource(&mut all);
+    }
+    let is_open = is("x-kubernetes-preserve-unknown-fields") || !structural || schema.contains_key("allOf");
+    if all.contains_key("properties") && !is_open {
+        all.entry("additionalProperties".to_owned()).or_insert(Data::Bool(false));
+    }
+    Data::Map(all)
 }
 
-impl Adapter<'_> {
-    /// Converts a schema. A structural one declares all properties; others, such as those in `anyOf`, only restrict them.
-    fn schema(&mut self, schema: &Data, structural: bool) -> Data {
-        let Data::Map(schema) = schema else { return schema.clone() };
-        let mut adapted = DataMap::default();
-        for (keyword, value) in schema {
-            if let Some(value) = self.keyword(keyword, value, structural) {
-                adapted.insert(keyword.clone(), value);
-            }
+fn adapted_keyword(keyword: &str, value: &Data, structural: bool, references: &mut Vec<String>) -> Option<Data> {
+    Some(match (keyword, value) {
+        ("$ref", Data::Str(target)) => Data::Str(adapted_reference(target, references)),
+        ("properties", Data::Map(properties)) => {
+            let all = properties.iter().map(|(name, one)| (name.clone(), adapted(one, structural, references)));
+            Data::Map(all.collect())
         }
-        if let Some(Data::List(required)) = adapted.get_mut("required") {
-            // A null is removed from a resource before it is validated.
-            let nullable = |name: &str| schema.get("properties")?.get(name)?.get("nullable").cloned();
-            required.retain(|name| name.as_str().and_then(nullable) != Some(Data::Bool(true)));
+        ("items" | "additionalProperties", _) => adapted(value, structural, references),
+        ("not", _) => adapted(value, false, references),
+        ("allOf" | "anyOf" | "oneOf", Data::List(schemas)) => {
+            Data::List(schemas.iter().map(|one| adapted(one, false, references)).collect())
         }
-        let is = |mark: &str| schema.get(mark) == Some(&Data::Bool(true));
-        if is("x-kubernetes-int-or-string") || schema.get("format") == Some(&Data::Str("int-or-string".to_owned())) {
-            adapted.insert("type".to_owned(), strings(&["integer", "string"]));
-        }
-        if let (true, Some(Data::Str(kind))) = (is("nullable"), adapted.get("type")) {
-            adapted.insert("type".to_owned(), strings(&[kind.clone().as_str(), "null"]));
-        }
-        if is("x-kubernetes-embedded-resource") {
-            resource(&mut adapted);
-        }
-        let is_open = is("x-kubernetes-preserve-unknown-fields") || !structural || schema.contains_key("allOf");
-        if adapted.contains_key("properties") && !is_open {
-            adapted.entry("additionalProperties".to_owned()).or_insert(Data::Bool(false));
-        }
-        Data::Map(adapted)
-    }
+        ("description" | "default" | "example" | "nullable" | "title", _) => return None,
+        _ if keyword.starts_with("x-") => return None,
+        _ => value.clone(),
+    })
+}
 
-    fn keyword(&mut self, keyword: &str, value: &Data, structural: bool) -> Option<Data> {
-        Some(match (keyword, value) {
-            ("$ref", Data::Str(target)) => Data::Str(self.reference(target)),
-            ("properties", Data::Map(properties)) => {
-                let adapted = properties.iter().map(|(name, one)| (name.clone(), self.schema(one, structural)));
-                Data::Map(adapted.collect())
-            }
-            ("items" | "additionalProperties", _) => self.schema(value, structural),
-            ("not", _) => self.schema(value, false),
-            ("allOf" | "anyOf" | "oneOf", Data::List(schemas)) => {
-                Data::List(schemas.iter().map(|one| self.schema(one, false)).collect())
-            }
-            ("description" | "default" | "example" | "nullable" | "title", _) => return None,
-            _ if keyword.starts_with("x-") => return None,
-            _ => value.clone(),
-        })
-    }
-
-    /// Converts a reference to a definition of the same document.
-    fn reference(&mut self, target: &str) -> String {
-        let local = ["#/definitions/", "#/components/schemas/"].into_iter().find_map(|of| target.strip_prefix(of));
-        let Some(name) = local else { return target.to_owned() };
-        let name = paths::unescaped(name).into_owned();
-        self.references.push(name.clone());
-        reference(&name)
-    }
+/// Converts a reference to a definition of the same document.
+fn adapted_reference(target: &str, references: &mut Vec<String>) -> String {
+    let local = ["#/definitions/", "#/components/schemas/"].into_iter().find_map(|of| target.strip_prefix(of));
+    let Some(name) = local else { return target.to_owned() };
+    let name = paths::unescaped(name).into_owned();
+    references.push(name.clone());
+    reference(&name)
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ const VERSION: u32 = 2;
 #[derive(Debug, Default)]
 pub struct Manifest {
     /// The manifest, or both sides of a merge, then the parts of shards that are not finished.
-    files: Vec<Part>,
+    files: Vec<ManifestPart>,
     paths: SortedKeys,
     /// `true` if the last run ended early.
     incomplete: bool,
@@ -57,7 +57,7 @@ pub struct Manifest {
 
 /// A file with entries.
 #[derive(Debug)]
-struct Part {
+struct ManifestPart {
     name: String,
     file: File,
     /// The run of each template.
@@ -125,7 +125,7 @@ impl Manifest {
         let (mut manifest, mut paths) = (Self::default(), KeySet::default());
         for name in names {
             let Some(file) = open(&name)? else { continue };
-            let part = Part { name, file, runs: Vec::new() };
+            let part = ManifestPart { name, file, runs: Vec::new() };
             match part.parsed(&mut |entry| paths.add(entry.path)) {
                 Ok(head) => manifest.add(part, head),
                 Err(error) if error.code == Code::BadManifest => manifest.add_sides(&part, &mut paths)?,
@@ -136,18 +136,18 @@ impl Manifest {
     }
 
     /// Adds a file with entries.
-    fn add(&mut self, part: Part, head: Head) {
+    fn add(&mut self, part: ManifestPart, head: Head) {
         self.incomplete |= head.incomplete;
         let runs = self.runs.add(head.runs, &head.templates, &head.digests);
-        self.files.push(Part { runs, ..part });
+        self.files.push(ManifestPart { runs, ..part });
     }
 
     /// Adds both sides of a merge with conflicts. Lines outside of the conflicts name templates by their places in a list,
     /// so both sides must have the same.
-    fn add_sides(&mut self, merged: &Part, paths: &mut KeySet) -> Result<()> {
+    fn add_sides(&mut self, merged: &ManifestPart, paths: &mut KeySet) -> Result<()> {
         let mut templates = None;
         for file in sides(&merged.file).map_err(|_| merged.damaged())? {
-            let part = Part { name: merged.name.clone(), file, runs: Vec::new() };
+            let part = ManifestPart { name: merged.name.clone(), file, runs: Vec::new() };
             let head = part.parsed(&mut |entry| paths.add(entry.path))?;
             if templates.get_or_insert_with(|| head.templates.clone()) != &head.templates {
                 return Err(merged
@@ -163,12 +163,12 @@ impl Manifest {
 
     /// Returns a part alone. Its paths are not looked up.
     pub(super) fn part(name: String, file: File) -> Self {
-        Self { files: vec![Part { name, file, runs: Vec::new() }], ..Self::default() }
+        Self { files: vec![ManifestPart { name, file, runs: Vec::new() }], ..Self::default() }
     }
 
     /// Returns the error of a file that is not as it was written.
     pub(super) fn damaged(&self) -> Box<Diagnostic> {
-        self.files.first().map_or_else(|| damaged(MANIFEST), Part::damaged)
+        self.files.first().map_or_else(|| damaged(MANIFEST), ManifestPart::damaged)
     }
 
     /// Calls `each` with every entry, in the order of the file: by cluster and path.
@@ -235,7 +235,7 @@ impl Manifest {
     }
 }
 
-impl Part {
+impl ManifestPart {
     /// Passes on the entries. Returns the rest of the file.
     fn parsed(&self, each: &mut dyn FnMut(Entry<'_>) -> Result<()>) -> Result<Head> {
         let reader = BufReader::with_capacity(BUFFER, FromStart { file: &self.file, at: 0 });

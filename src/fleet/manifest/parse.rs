@@ -49,7 +49,7 @@ struct Root<'e> {
 }
 
 /// The map of clusters, or that of files without a known cluster.
-struct Files<'r, 'e> {
+struct FileMap<'r, 'e> {
     root: &'r mut Root<'e>,
     /// The templates, for a map of clusters.
     templates: Option<&'r [String]>,
@@ -84,10 +84,10 @@ impl<'de> Visitor<'de> for Root<'_> {
                 "templates" => head.templates = map.next_value()?,
                 "digests" => head.digests = map.next_value()?,
                 "clusters" => {
-                    map.next_value_seed(Files { root: &mut self, templates: Some(&head.templates) })?;
+                    map.next_value_seed(FileMap { root: &mut self, templates: Some(&head.templates) })?;
                 }
                 "files" => {
-                    map.next_value_seed(Files { root: &mut self, templates: None })?;
+                    map.next_value_seed(FileMap { root: &mut self, templates: None })?;
                     has_files = true;
                 }
                 _ => drop(map.next_value::<IgnoredAny>()?),
@@ -100,7 +100,7 @@ impl<'de> Visitor<'de> for Root<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Files<'_, '_> {
+impl<'de> DeserializeSeed<'de> for FileMap<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
@@ -108,7 +108,7 @@ impl<'de> DeserializeSeed<'de> for Files<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Files<'_, '_> {
+impl<'de> Visitor<'de> for FileMap<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

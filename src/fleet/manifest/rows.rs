@@ -126,7 +126,7 @@ impl Rows {
             return Ok(SortedRows { last: self.unsorted, ..SortedRows::default() });
         }
         self.end_run()?;
-        let runs = self.runs.into_iter().map(|left| Run { left, bytes: Vec::new(), at: 0 }).collect();
+        let runs = self.runs.into_iter().map(|left| RowRun { left, bytes: Vec::new(), at: 0 }).collect();
         let mut rows = SortedRows { last: Vec::new(), of: self.sorted, runs, heap: BinaryHeap::new() };
         (0..rows.runs.len()).try_for_each(|nth| rows.refill(nth))?;
         Ok(rows)
@@ -139,14 +139,14 @@ pub struct SortedRows {
     /// The rows if all are in memory, the first one last.
     last: Vec<Row>,
     of: Scratch,
-    runs: Vec<Run>,
+    runs: Vec<RowRun>,
     /// The first rows of the runs.
     heap: BinaryHeap<Reverse<(Row, usize)>>,
 }
 
 /// The rest of a run.
 #[derive(Debug)]
-struct Run {
+struct RowRun {
     left: Range<u64>,
     bytes: Vec<u8>,
     /// The position of the next row in the bytes.

@@ -154,12 +154,12 @@ fn equal(
     if keys.are_distinct() {
         return Ok(());
     }
-    let mut seen: HashMap<String, Maker> = HashMap::new();
+    let mut seen: HashMap<String, OutputMaker> = HashMap::new();
     plan.each_path_of(&plan.selection(fleet), layers, &mut |cluster, output, path| {
         let folded = path.to_ascii_lowercase();
         if keys.is_repeated(&folded) {
             let described = described(path, plan, cluster, output);
-            let maker = Maker { path: path.clone(), described, cluster: cluster.at, output };
+            let maker = OutputMaker { path: path.clone(), described, cluster: cluster.at, output };
             match seen.get(&folded) {
                 Some(first) => {
                     let error = cluster.cluster.label(equal_paths(first, &maker, &plan.layout), "");
@@ -228,7 +228,7 @@ fn for_output(error: Box<Diagnostic>, plan: &Plan, cluster: &Placed<'_>, output:
 }
 
 /// An output, and what makes it.
-struct Maker {
+struct OutputMaker {
     path: String,
     described: String,
     /// The index of the cluster in the fleet.
@@ -241,7 +241,7 @@ fn described(path: &str, plan: &Plan, cluster: &Placed<'_>, output: usize) -> St
 }
 
 /// Returns the error of two outputs with the same path.
-fn equal_paths(one: &Maker, two: &Maker, layout: &Layout) -> Box<Diagnostic> {
+fn equal_paths(one: &OutputMaker, two: &OutputMaker, layout: &Layout) -> Box<Diagnostic> {
     let (code, message) = match one.path == two.path {
         true => (Code::DuplicateOutput, format!("two outputs have the same path `{}`", one.path)),
         false => (Code::CaseCollision, format!("paths `{}` and `{}` differ only in letter case", one.path, two.path)),

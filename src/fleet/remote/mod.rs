@@ -17,7 +17,8 @@ mod target;
 
 pub use self::locking::Locking;
 pub use self::packs::{
-    PackFormat, PackOptions, PackedOutput, Place, check_packs, find_in_packs, finish_packs, packs_above, stamp_packs,
+    PackFormat, PackOptions, PackTarget, PackedOutput, check_packs, find_in_packs, finish_packs, packs_above,
+    stamp_packs,
 };
 pub use self::prefixed::{finish_shards_in_store, preview_of_store, stamp_stream_to_store, stamp_to_store};
 pub use self::target::{RemoteTarget, stream_to_store};

@@ -8,8 +8,9 @@ use crate::finish::finish_shards_of;
 use crate::fleet::FleetStream;
 use crate::job::{FilePreview, Job, Stamp};
 use crate::report::Report;
+use crate::selector::Selector;
 use crate::stamp::{preview_of, stamp_to};
-use crate::streamed::StreamJob;
+use crate::streamed::stamp_batches_to;
 use dropforge_base::diagnostics::Result;
 use dropforge_remote::Store;
 
@@ -74,18 +75,18 @@ pub fn finish_shards_in_store(
     finish_shards_of(job, plan, count, &Prefix::lock(store, locking)?)
 }
 
-/// Stamps the clusters of `fleet` into the prefix of a store: works like [`StreamJob::stamp`].
+/// Stamps the clusters of `fleet` into the prefix of a store: works like [`stamp_batches`](crate::stamp_batches).
 ///
 /// # Errors
-/// Same as [`StreamJob::stamp`] and [`stamp_to_store`].
+/// Same as [`stamp_batches`](crate::stamp_batches) and [`stamp_to_store`].
 pub fn stamp_stream_to_store(
     stamp: &dyn Stamp,
-    job: &StreamJob<'_>,
+    (job, selector): (&Job<'_>, &Selector),
     fleet: &mut FleetStream<'_>,
     store: &Store,
     locking: Locking,
 ) -> Result<Report> {
-    job.stamp_to(stamp, fleet, &Prefix::lock(store, locking)?)
+    stamp_batches_to(stamp, job, selector, fleet, &Prefix::lock(store, locking)?)
 }
 
 /// Renders everything and calls `on_preview`, in fleet order, with each change that a run would make below the prefix of

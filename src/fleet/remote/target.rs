@@ -5,14 +5,14 @@ use std::path::Path;
 
 use super::locking::Locking;
 use super::own::failed;
-use super::packs::{PackOptions, Place, check_packs, finish_packs, stamp_packs};
+use super::packs::{PackOptions, PackTarget, check_packs, finish_packs, stamp_packs};
 use super::prefixed::{finish_shards_in_store, preview_of_store, stamp_stream_to_store, stamp_to_store};
 use crate::job::{Job, RunMode, Stamp, unfit};
 use crate::output_files::Change;
 use crate::report::Report;
+use crate::selector::Selector;
 use crate::stamp::stream;
 use crate::stream_file::{compare, kept_old, of_one_file};
-use crate::streamed::StreamJob;
 use dropforge_base::diagnostics::Result;
 use dropforge_remote::{Condition, Store, UploadOptions, fetch_file, upload_file};
 
@@ -37,15 +37,15 @@ impl RemoteTarget<'_> {
     pub(crate) fn run(
         self,
         renderer: &dyn Stamp,
-        batches: &StreamJob<'_>,
         job: &Job<'_>,
+        selector: &Selector,
         mode: RunMode<'_>,
     ) -> Result<Report> {
         match (self, mode) {
             (Self::Objects(store, locking), RunMode::Write) => stamp_to_store(renderer, job, &store, locking),
             (Self::Objects(store, _), RunMode::Preview(each)) => preview_of_store(renderer, job, &store, each),
             (Self::Objects(store, locking), RunMode::Batches(mut fleet)) => {
-                stamp_stream_to_store(renderer, batches, &mut fleet, &store, locking)
+                stamp_stream_to_store(renderer, (job, selector), &mut fleet, &store, locking)
             }
             (Self::Objects(store, locking), RunMode::Finish { plan, count }) => {
                 finish_shards_in_store(job, plan, count, &store, locking)
@@ -59,8 +59,10 @@ impl RemoteTarget<'_> {
                 compare(&url, old, each, |out| stream(renderer, job, out))
             }
             (Self::Object(..), _) => Err(unfit()),
-            (Self::Packs(path, options), mode) => packs(renderer, job, (&Place::Directory(path), &options), mode),
-            (Self::StorePacks(store, options), mode) => packs(renderer, job, (&Place::Store(&store), &options), mode),
+            (Self::Packs(path, options), mode) => packs(renderer, job, (&PackTarget::Directory(path), &options), mode),
+            (Self::StorePacks(store, options), mode) => {
+                packs(renderer, job, (&PackTarget::Store(&store), &options), mode)
+            }
         }
     }
 }
@@ -68,7 +70,7 @@ impl RemoteTarget<'_> {
 fn packs(
     renderer: &dyn Stamp,
     job: &Job<'_>,
-    (place, options): (&Place<'_>, &PackOptions),
+    (place, options): (&PackTarget<'_>, &PackOptions),
     mode: RunMode<'_>,
 ) -> Result<Report> {
     match mode {

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::seen::{OTHER, Seen};
+use super::seen::{OTHER, PathValues};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_machine::bytecode::{Operand, Program, Root, Segment};
 use dropforge_value::{Data, DataMap};
@@ -50,23 +50,17 @@ struct Group {
     of: Vec<u8>,
 }
 
+/// The sizes that the model depends on: the clusters of the run, and the number of specialised templates that there may be.
+pub(super) type Scale = (usize, usize);
+
 /// A template as the model sees it: the parts of the clusters that it can tell apart, and what it may save.
 #[derive(Clone)]
-struct Division {
+struct ModelTemplate {
     /// By cluster: its part.
     parts: Vec<u32>,
     count: usize,
     /// Machine instructions saved for each cluster.
     saved: usize,
-}
-
-/// The sizes that the model depends on.
-#[derive(Clone, Copy)]
-pub(super) struct Scale {
-    /// Clusters of the run.
-    pub clusters: usize,
-    /// The number of specialised templates that there may be.
-    pub room: usize,
 }
 
 impl<'d> Classes<'d> {
@@ -79,7 +73,7 @@ impl<'d> Classes<'d> {
         is_open: &dyn Fn(&[String]) -> bool,
         is_map: &dyn Fn(&[String]) -> bool,
     ) -> Self {
-        let seen = Seen::new(own);
+        let seen = PathValues::new(own);
         let (mut classes, mut of) = (Self::default(), Vec::new());
         seen.each(&mut Vec::new(), &mut |keys, seen| {
             let is_looped = uses.iter().any(|uses| uses.loops(keys) > 0);
@@ -131,16 +125,16 @@ impl<'d> Classes<'d> {
     /// Chooses leaves, best first, and then the classes of each template.
     fn divide(&mut self, uses: &[Uses], scale: Scale, of: &[Vec<u8>]) {
         let clusters = of.first().map_or(0, Vec::len).max(1);
-        let whole = |uses: &Uses| Division { parts: vec![0; clusters], count: 1, saved: self.saved_by_maps(uses) };
-        let mut divisions: Vec<Division> = uses.iter().map(whole).collect();
+        let whole = |uses: &Uses| ModelTemplate { parts: vec![0; clusters], count: 1, saved: self.saved_by_maps(uses) };
+        let mut divisions: Vec<ModelTemplate> = uses.iter().map(whole).collect();
         let mut groups = self.groups(uses, of);
         let mut chosen = vec![false; self.leaves.len()];
         loop {
-            let net = |divisions: &[Division]| net(divisions, uses, scale);
+            let net = |divisions: &[ModelTemplate]| net(divisions, uses, scale);
             let now = net(&divisions);
             let tried = groups.iter().enumerate().map(|(nth, group)| (nth, self.with(&divisions, uses, group)));
             let gains = tried.map(|(nth, with)| (net(&with).saturating_sub(now), nth, with));
-            let fits = |with: &[Division]| with.iter().map(|each| each.count).sum::<usize>() <= scale.room;
+            let fits = |with: &[ModelTemplate]| with.iter().map(|each| each.count).sum::<usize>() <= scale.1;
             let best = gains.filter(|(gain, _, with)| *gain > 0 && fits(with)).max_by_key(|(gain, ..)| *gain);
             let Some((_, nth, with)) = best else { break };
             divisions = with;
@@ -172,21 +166,21 @@ impl<'d> Classes<'d> {
     }
 
     /// Returns the divisions with the values of a group known.
-    fn with(&self, divisions: &[Division], uses: &[Uses], group: &Group) -> Vec<Division> {
-        let with = |(division, uses): (&Division, &Uses)| {
+    fn with(&self, divisions: &[ModelTemplate], uses: &[Uses], group: &Group) -> Vec<ModelTemplate> {
+        let with = |(division, uses): (&ModelTemplate, &Uses)| {
             let leaves = group.leaves.iter().filter_map(|leaf| self.leaves.get(*leaf));
             let mentions: usize = leaves.map(|leaf| self.mentions(uses, &leaf.keys)).sum();
             if mentions == 0 {
                 return division.clone();
             }
             let (parts, count) = divided(division, &group.of);
-            Division { parts, count, saved: division.saved + mentions * SAVED }
+            ModelTemplate { parts, count, saved: division.saved + mentions * SAVED }
         };
         divisions.iter().zip(uses).map(with).collect()
     }
 
     /// Keeps the chosen leaves, and the classes of each template that pay.
-    fn keep(&mut self, chosen: &[bool], of: &[Vec<u8>], uses: &[Uses], (divisions, scale): (&[Division], Scale)) {
+    fn keep(&mut self, chosen: &[bool], of: &[Vec<u8>], uses: &[Uses], (divisions, scale): (&[ModelTemplate], Scale)) {
         let kept: Vec<&Vec<u8>> = of.iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(of, _)| of).collect();
         let mut left = chosen.iter();
         self.leaves.retain(|_| left.next() == Some(&true));
@@ -210,7 +204,7 @@ fn padded(of: &[u8], clusters: usize) -> Vec<u8> {
 }
 
 /// Divides each part by values. Returns the parts and their number.
-fn divided(division: &Division, of: &[u8]) -> (Vec<u32>, usize) {
+fn divided(division: &ModelTemplate, of: &[u8]) -> (Vec<u32>, usize) {
     let (mut known, mut count) = (vec![u32::MAX; division.count * (usize::from(OTHER) + 1)], 0_u32);
     let part = |(part, value): (&u32, &u8)| {
         let place = &mut known[*part as usize * (usize::from(OTHER) + 1) + usize::from(*value)];
@@ -224,15 +218,15 @@ fn divided(division: &Division, of: &[u8]) -> (Vec<u32>, usize) {
 }
 
 /// Returns the machine instructions that specialising a template to a class saves in the run, less what it takes.
-fn pays(seen: usize, division: &Division, uses: &Uses, scale: Scale) -> i64 {
-    let clusters = seen * scale.clusters / division.parts.len().max(1);
+fn pays(seen: usize, division: &ModelTemplate, uses: &Uses, scale: Scale) -> i64 {
+    let clusters = seen * scale.0 / division.parts.len().max(1);
     let [saved, cost] = [division.saved * clusters, uses.words * COST].map(|n| i64::try_from(n).unwrap_or(i64::MAX));
     saved.saturating_sub(cost)
 }
 
 /// Returns the machine instructions that the classes of all templates save.
-fn net(divisions: &[Division], uses: &[Uses], scale: Scale) -> i64 {
-    let of = |(division, uses): (&Division, &Uses)| -> i64 {
+fn net(divisions: &[ModelTemplate], uses: &[Uses], scale: Scale) -> i64 {
+    let of = |(division, uses): (&ModelTemplate, &Uses)| -> i64 {
         let mut seen = vec![0; division.count];
         division.parts.iter().for_each(|part| seen[*part as usize] += 1);
         seen.into_iter().map(|seen| pays(seen, division, uses, scale).max(0)).sum()

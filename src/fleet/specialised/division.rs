@@ -13,15 +13,15 @@ const LEFT: usize = 8;
 
 /// The shared entries that clusters set, replace or remove: a tree.
 #[derive(Debug, Default)]
-struct Own {
+struct SetEntries {
     /// The clusters that do.
     by: Vec<usize>,
     /// The number of clusters that merge a map over it.
     merged: usize,
-    below: BTreeMap<String, Own>,
+    below: BTreeMap<String, SetEntries>,
 }
 
-impl Own {
+impl SetEntries {
     /// Adds the entries of a cluster. `base` are the inputs without them, and `shared` those parts of it over which maps are
     /// merged: a map of the cluster takes the place of a default.
     fn add(&mut self, own: &DataMap, base: &DataMap, shared: &DataMap, cluster: usize) {
@@ -52,7 +52,7 @@ impl Own {
 /// The entries that clusters of a fleet set.
 #[derive(Debug, Default)]
 pub(super) struct Division {
-    own: Own,
+    own: SetEntries,
     /// The number of clusters looked at.
     pub(super) clusters: usize,
     /// An entry that more clusters set is not known.
@@ -101,7 +101,7 @@ impl Division {
         Known::Fields(fields)
     }
 
-    fn fields<'v>(&self, shared: &Map<'v>, own: &Own) -> Known<'v> {
+    fn fields<'v>(&self, shared: &Map<'v>, own: &SetEntries) -> Known<'v> {
         let field = |(name, value): (&'v str, Value<'v>)| {
             let known = match (own.below.get(name), value) {
                 (Some(own), _) if own.by.len() > self.most => return None,
@@ -124,7 +124,7 @@ impl Division {
         found
     }
 
-    fn add_open(&self, path: &str, own: &Own, found: &mut Vec<(String, usize)>) {
+    fn add_open(&self, path: &str, own: &SetEntries, found: &mut Vec<(String, usize)>) {
         if own.by.len() > self.most {
             found.push((path.to_owned(), own.by.len()));
             return;

@@ -16,7 +16,7 @@ pub(super) const OTHER: u8 = u8::MAX;
 
 /// The values at one path.
 #[derive(Debug, Default)]
-pub(super) struct Seen<'d> {
+pub(super) struct PathValues<'d> {
     /// The number of strings.
     texts: usize,
     /// Distinct values that are neither null, list nor map.
@@ -25,7 +25,7 @@ pub(super) struct Seen<'d> {
     pub of: Vec<u8>,
     /// The keys of maps, with the number of clusters that have them.
     keys: Vec<(Vec<&'d str>, usize)>,
-    below: BTreeMap<&'d str, Seen<'d>>,
+    below: BTreeMap<&'d str, PathValues<'d>>,
 }
 
 /// Returns `true` for nearly all of the clusters.
@@ -33,7 +33,7 @@ fn is_most(count: usize, clusters: usize) -> bool {
     count >= clusters - clusters / 16
 }
 
-impl<'d> Seen<'d> {
+impl<'d> PathValues<'d> {
     /// Looks at the inputs of clusters.
     pub fn new(clusters: &[&'d DataMap]) -> Self {
         let mut seen = Self::default();
@@ -77,7 +77,7 @@ impl<'d> Seen<'d> {
     }
 
     /// Calls `see` with each path and its values.
-    pub fn each<'s>(&'s self, keys: &mut Keys, see: &mut impl FnMut(&Keys, &'s Seen<'d>)) {
+    pub fn each<'s>(&'s self, keys: &mut Keys, see: &mut impl FnMut(&Keys, &'s PathValues<'d>)) {
         for (name, below) in &self.below {
             keys.push((*name).to_owned());
             see(keys, below);

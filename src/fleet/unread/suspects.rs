@@ -43,32 +43,25 @@ pub(super) fn failures(read: &ReadValues, layers: &Layers, clusters: &Selection<
     Ok(found.into_iter().map(|suspect| suspect.into_failure(read, clusters)).collect())
 }
 
-/// What is read at a key.
-enum Read {
-    /// Some of it.
-    Some(ReadPosition),
-    /// All of it, or the key is below one that nothing reads.
-    Settled,
-}
-
 /// Tells what warnings depend on: keys that may be mistakes, and all below the maps and lists that have these.
 fn counts(read: &ReadValues, keys: &Keys) -> Vec<Counts> {
-    let (mut found, mut counts) = (vec![Read::Some(read.tree.start())], vec![Counts::Not]);
+    // None for a key of which everything is read, or that is below one that nothing reads.
+    let (mut found, mut counts) = (vec![Some(read.tree.start())], vec![Counts::Not]);
     let mut compared = 0;
     for (_, parent, key) in keys.iter() {
         let mut count = Counts::Not;
         found.push(match &found[parent] {
-            Read::Some(at) if !read.tree.is_whole(at) => match read.tree.step(at, key.as_deref()) {
-                Some(next) => Read::Some(next),
+            Some(at) if !read.tree.is_whole(at) => match read.tree.step(at, key.as_deref()) {
+                Some(next) => Some(next),
                 None => {
                     compared += 1;
                     if may_be_mistake(read, (&keys.path(parent), at), key.as_deref().filter(|_| compared <= NAMES)) {
                         count = Counts::Alone;
                     }
-                    Read::Settled
+                    None
                 }
             },
-            _ => Read::Settled,
+            _ => None,
         });
         counts.push(count);
     }

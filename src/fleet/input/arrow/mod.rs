@@ -28,14 +28,14 @@ const VALUE: i64 = 16;
 
 /// A kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TableKind {
     Parquet,
     /// Arrow's file format, also called Feather.
     File,
     Stream,
 }
 
-impl Kind {
+impl TableKind {
     /// Returns the kind of a file that begins like this.
     fn of(head: &[u8]) -> Option<Self> {
         match head {
@@ -58,7 +58,7 @@ impl Kind {
 /// The record batches of a file. An error ends them.
 pub struct Batches {
     name: String,
-    kind: Kind,
+    kind: TableKind,
     reader: Option<Box<dyn RecordBatchReader + Send>>,
     schema: SchemaRef,
     row_groups: Vec<usize>,
@@ -104,26 +104,26 @@ pub(crate) fn batches_of(name: &str, mut file: File, columns: Option<&[&str]>, v
     let mut head = Vec::new();
     let read = file.by_ref().take(8).read_to_end(&mut head).and_then(|_| file.seek(SeekFrom::Start(0)));
     read.map_err(|error| unreadable(name, &error.to_string()))?;
-    let Some(kind) = Kind::of(&head) else {
+    let Some(kind) = TableKind::of(&head) else {
         let message = format!("`{name}` is neither Parquet nor Arrow");
         return Err(
             Diagnostic::new(Code::InputSyntax, message).with_help("write the fleet as Parquet, or as an Arrow file")
         );
     };
     let opened = guarded(|| match kind {
-        Kind::Parquet => {
+        TableKind::Parquet => {
             parquet_schema::check(&file)?;
             let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::default())?;
             parquet(file, if views { with_views(metadata) } else { metadata }, columns)
         }
-        Kind::File => {
+        TableKind::File => {
             lengths::check_file(&file)?;
             let whole = FileReader::try_new_buffered(file.try_clone()?, None)?;
             let schema = whole.schema();
             let wanted = columns.map(|columns| indexes(&schema, columns));
             Ok((Box::new(FileReader::try_new_buffered(rewound(file)?, wanted)?) as _, Vec::new()))
         }
-        Kind::Stream => {
+        TableKind::Stream => {
             lengths::check_stream(&file)?;
             Ok((Box::new(StreamReader::try_new(BufReader::new(rewound(file)?), None)?) as _, Vec::new()))
         }
@@ -209,7 +209,7 @@ fn unreadable(name: &str, why: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::ReadFailed, format!("cannot read `{name}`: {why}"))
 }
 
-fn damaged(name: &str, kind: Kind, why: &str) -> Box<Diagnostic> {
+fn damaged(name: &str, kind: TableKind, why: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::InputSyntax, format!("cannot read `{name}` as {}: {why}", kind.name()))
 }
 

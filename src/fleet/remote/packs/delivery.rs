@@ -4,16 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::list::{ListedFile, PackFile, PackList, PackRun};
 use super::part::{Finished, Spooled};
-use super::place::{PackPlace, State, foreign};
+use super::place::{FileState, PackPlace, foreign};
 use crate::output_files::Change;
 use dropforge_base::diagnostics::Result;
-
-/// The run that the packs are of.
-pub(super) struct Origin {
-    /// The digest of the plan, for a shard that is done.
-    pub(super) plan: Option<String>,
-    pub(super) run: Option<PackRun>,
-}
 
 /// The packs of a run so far.
 pub(super) struct Delivery<'d, P> {
@@ -70,17 +63,17 @@ impl<'d, P: PackPlace> Delivery<'d, P> {
     ///
     /// # Errors
     /// `plan.foreign_file`; errors of the place.
-    fn state(&self, spooled: &Spooled) -> Result<State> {
+    fn state(&self, spooled: &Spooled) -> Result<FileState> {
         let (path, listed) = (&spooled.path, self.listed(&spooled.path));
         let state = self.place.state(path, listed)?;
-        let is_foreign = matches!(state, State::Other(_)) && listed.is_none() && self.old.complete;
+        let is_foreign = matches!(state, FileState::Other(_)) && listed.is_none() && self.old.complete;
         if is_foreign && !self.force { Err(foreign(&self.place.name_of(path))) } else { Ok(state) }
     }
 
-    fn file(&mut self, spooled: &Spooled, state: &State) -> Result<(ListedFile, Change)> {
+    fn file(&mut self, spooled: &Spooled, state: &FileState) -> Result<(ListedFile, Change)> {
         let Spooled { path, file, hash } = spooled;
         let (hash, listed) = (hash.to_hex().to_string(), self.listed(path));
-        if let (State::Listed, Some(listed)) = (state, listed.filter(|listed| listed.hash == hash)) {
+        if let (FileState::Listed, Some(listed)) = (state, listed.filter(|listed| listed.hash == hash)) {
             return Ok((listed.clone(), Change::Unchanged));
         }
         let mut tag = None;
@@ -88,7 +81,7 @@ impl<'d, P: PackPlace> Delivery<'d, P> {
             self.begin()?;
             tag = self.place.put(path, file, state)?;
         }
-        let change = if *state == State::Missing { Change::Create } else { Change::Update };
+        let change = if *state == FileState::Missing { Change::Create } else { Change::Update };
         Ok((ListedFile { path: path.clone(), hash, tag }, change))
     }
 
@@ -137,7 +130,12 @@ impl<'d, P: PackPlace> Delivery<'d, P> {
     ///
     /// # Errors
     /// Errors of the place.
-    pub(super) fn finish(self, whole: bool, prune: bool, Origin { plan, run }: Origin) -> Result<(usize, Vec<String>)> {
+    pub(super) fn finish(
+        self,
+        whole: bool,
+        prune: bool,
+        (plan, run): (Option<String>, Option<PackRun>),
+    ) -> Result<(usize, Vec<String>)> {
         let (mut stale, mut kept, mut removed) = (self.left(), Vec::new(), 0);
         if prune {
             removed = remove(self.place, &std::mem::take(&mut stale), &mut kept)?;

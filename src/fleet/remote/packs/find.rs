@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::list::{LIST, PackFile, PackList};
-use super::place::{DirectoryPlace, PackPlace, Place, StorePlace};
+use super::place::{DirectoryPlace, PackPlace, PackTarget, StorePlace};
 use crate::manifest::Maker;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_remote::pack::PackIndex;
@@ -20,24 +20,24 @@ pub struct PackedOutput {
 /// Finds the output `path` in the packs of a place. Returns `None` if the place has no packs, or no pack has the output.
 ///
 /// ```
-/// use dropforge::bulk::{Place, find_in_packs};
+/// use dropforge::bulk::{PackTarget, find_in_packs};
 /// use dropforge::remote::Store;
 /// let store = Store::in_memory();
-/// assert_eq!(find_in_packs(&Place::Store(&store), "eu-1/app.yaml")?, None);
+/// assert_eq!(find_in_packs(&PackTarget::Store(&store), "eu-1/app.yaml")?, None);
 /// # Ok::<(), Box<dropforge::Diagnostic>>(())
 /// ```
 ///
 /// # Errors
 /// `file.bad_manifest`; `store.missing` and `store.wrong_digest` for packs that are not as they were written; errors of the
 /// place.
-pub fn find_in_packs(place: &Place<'_>, path: &str) -> Result<Option<PackedOutput>> {
+pub fn find_in_packs(place: &PackTarget<'_>, path: &str) -> Result<Option<PackedOutput>> {
     match place {
-        Place::Directory(directory) if !directory.join(LIST).is_file() => Ok(None),
-        Place::Directory(directory) => match DirectoryPlace::open(directory)? {
+        PackTarget::Directory(directory) if !directory.join(LIST).is_file() => Ok(None),
+        PackTarget::Directory(directory) => match DirectoryPlace::open(directory)? {
             Some(place) => find(&place, path),
             None => Ok(None),
         },
-        Place::Store(store) => find(&StorePlace::unlocked(store), path),
+        PackTarget::Store(store) => find(&StorePlace::unlocked(store), path),
     }
 }
 

@@ -18,13 +18,13 @@ use std::io;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use self::delivery::{Delivery, Origin};
+use self::delivery::Delivery;
 pub use self::find::{PackedOutput, find_in_packs, packs_above};
 use self::list::{PackList, PackRun};
 use self::part::Finished;
 pub use self::part::PackFormat;
 use self::place::{DirectoryPlace, PackPlace, StorePlace};
-pub use self::place::{PackOptions, Place};
+pub use self::place::{PackOptions, PackTarget};
 pub use self::shards::finish_packs;
 use self::shards::folder;
 use self::sink::{PackSink, Writer};
@@ -66,7 +66,7 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted};
 /// // A stamper and a job, as in the example of the module.
 /// use dropforge::remote::pack::PackIndex;
 /// let (store, options) = (Store::in_memory(), PackOptions::new(PackFormat::TarZst));
-/// let report = bulk::stamp_packs(&stamper, &job, &Place::Store(&store), &options)?;
+/// let report = bulk::stamp_packs(&stamper, &job, &PackTarget::Store(&store), &options)?;
 /// assert_eq!((report.created, report.failed), (1, 0));
 /// let read = |key: &str| store.get(key, 1 << 20).map(|object| object.expect("an object").bytes);
 /// let index = PackIndex::parse(&read("pack-00000.index.json")?).expect("an index");
@@ -78,15 +78,15 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted};
 /// # Errors
 /// `file.locked`, `store.locked`, `plan.mass_delete`, `plan.foreign_file` for packs that dropforge did not write,
 /// `file.bad_manifest`; errors of writing a pack. Failures of single clusters are in the report.
-pub fn stamp_packs(stamp: &dyn Stamp, job: &Job<'_>, place: &Place<'_>, options: &PackOptions) -> Result<Report> {
+pub fn stamp_packs(stamp: &dyn Stamp, job: &Job<'_>, place: &PackTarget<'_>, options: &PackOptions) -> Result<Report> {
     let fsync = job.options.fsync;
     match (place, &job.options.shard) {
-        (Place::Directory(path), None) => write(stamp, job, &DirectoryPlace::create(path, fsync)?, options),
-        (Place::Store(store), None) => write(stamp, job, &StorePlace::lock(store, options.locking)?, options),
-        (Place::Directory(path), Some(shard)) => {
+        (PackTarget::Directory(path), None) => write(stamp, job, &DirectoryPlace::create(path, fsync)?, options),
+        (PackTarget::Store(store), None) => write(stamp, job, &StorePlace::lock(store, options.locking)?, options),
+        (PackTarget::Directory(path), Some(shard)) => {
             write(stamp, job, &DirectoryPlace::create(&path.join(folder(shard.shard)), fsync)?, options)
         }
-        (Place::Store(store), Some(shard)) => {
+        (PackTarget::Store(store), Some(shard)) => {
             let own = store.below(&folder(shard.shard));
             write(stamp, job, &StorePlace::lock_shard((store, &own), options.locking, job.watch.stop)?, options)
         }
@@ -101,16 +101,16 @@ pub fn stamp_packs(stamp: &dyn Stamp, job: &Job<'_>, place: &Place<'_>, options:
 pub fn check_packs(
     stamp: &dyn Stamp,
     job: &Job<'_>,
-    place: &Place<'_>,
+    place: &PackTarget<'_>,
     options: &PackOptions,
     on_preview: &mut dyn FnMut(&FilePreview<'_>) -> io::Result<()>,
 ) -> Result<Report> {
     match place {
-        Place::Directory(path) => match DirectoryPlace::open(path)? {
+        PackTarget::Directory(path) => match DirectoryPlace::open(path)? {
             Some(place) => compare(stamp, job, &place, options, on_preview),
             None => compare(stamp, job, &place::Nowhere, options, on_preview),
         },
-        Place::Store(store) => compare(stamp, job, &StorePlace::unlocked(store), options, on_preview),
+        PackTarget::Store(store) => compare(stamp, job, &StorePlace::unlocked(store), options, on_preview),
     }
 }
 
@@ -126,7 +126,7 @@ fn write<P: PackPlace>(stamp: &dyn Stamp, job: &Job<'_>, place: &P, options: &Pa
         is_pruned = false;
     }
     let plan = job.options.shard.as_ref().filter(|_| report.is_complete()).map(|shard| shard.plan.clone());
-    match delivery.finish(is_whole(job, &report), is_pruned, Origin { plan, run: PackRun::of(job) }) {
+    match delivery.finish(is_whole(job, &report), is_pruned, (plan, PackRun::of(job))) {
         Ok((removed, kept)) => {
             report.deleted = removed;
             let kept = kept.iter().map(|path| format!("kept `{path}` with content that dropforge did not write"));

@@ -92,15 +92,15 @@ impl Write for Spool {
 }
 
 /// A pack that is being written.
-pub(super) struct Part {
-    content: Content,
+pub(super) struct PackPart {
+    content: PackContent,
     /// The number of bytes of outputs and their headers, before compression.
     bytes: u64,
     outputs: u64,
     clusters: Option<[String; 2]>,
 }
 
-enum Content {
+enum PackContent {
     Tar(Box<Pack<Spool>>),
     #[cfg(feature = "arrow")]
     Parquet(Box<super::parquet::ParquetPack>),
@@ -109,13 +109,13 @@ enum Content {
 /// The size of a block of a tar file, and of a header.
 const BLOCK: u64 = 512;
 
-impl Part {
+impl PackPart {
     pub(super) fn new(format: PackFormat) -> Result<Self> {
         let spool = Spool::new()?;
         let content = match format {
-            PackFormat::TarZst => Content::Tar(Box::new(Pack::new(spool)?)),
+            PackFormat::TarZst => PackContent::Tar(Box::new(Pack::new(spool)?)),
             #[cfg(feature = "arrow")]
-            PackFormat::Parquet => Content::Parquet(Box::new(super::parquet::ParquetPack::new(spool)?)),
+            PackFormat::Parquet => PackContent::Parquet(Box::new(super::parquet::ParquetPack::new(spool)?)),
         };
         Ok(Self { content, bytes: 0, outputs: 0, clusters: None })
     }
@@ -137,9 +137,9 @@ impl Part {
         let length = output.bytes.len() as u64;
         self.bytes = self.bytes.saturating_add(length.next_multiple_of(BLOCK)).saturating_add(BLOCK);
         match &mut self.content {
-            Content::Tar(pack) => pack.add(output),
+            PackContent::Tar(pack) => pack.add(output),
             #[cfg(feature = "arrow")]
-            Content::Parquet(pack) => pack.add(output),
+            PackContent::Parquet(pack) => pack.add(output),
         }
     }
 
@@ -147,7 +147,7 @@ impl Part {
     pub(super) fn finish(self, number: usize) -> Result<Finished> {
         let (outputs, clusters) = (self.outputs, self.clusters.unwrap_or_default());
         let (pack, index) = match self.content {
-            Content::Tar(pack) => {
+            PackContent::Tar(pack) => {
                 let (spool, index) = pack.finish()?;
                 let mut to = Spool::new()?;
                 to.write_all(&index.to_json()).map_err(failed)?;
@@ -155,7 +155,7 @@ impl Part {
                 (spool.finish(format!("pack-{number:05}.tar.zst"))?, Some(index))
             }
             #[cfg(feature = "arrow")]
-            Content::Parquet(pack) => (pack.finish()?.finish(format!("pack-{number:05}.parquet"))?, None),
+            PackContent::Parquet(pack) => (pack.finish()?.finish(format!("pack-{number:05}.parquet"))?, None),
         };
         Ok(Finished { pack, index, outputs, clusters })
     }

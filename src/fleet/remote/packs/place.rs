@@ -37,7 +37,7 @@ impl PackOptions {
 
 /// A place that packs are written to.
 #[derive(Debug)]
-pub enum Place<'p> {
+pub enum PackTarget<'p> {
     /// A directory.
     Directory(&'p Path),
     /// The objects below the prefix of a store.
@@ -65,10 +65,10 @@ pub(super) trait PackPlace: Sync {
     fn write_list(&self, json: &[u8]) -> Result<()>;
 
     /// Returns the state of a file that may be listed.
-    fn state(&self, path: &str, listed: Option<&ListedFile>) -> Result<State>;
+    fn state(&self, path: &str, listed: Option<&ListedFile>) -> Result<FileState>;
 
     /// Writes a file in this state. Returns its ETag, if it has one.
-    fn put(&self, path: &str, file: &File, state: &State) -> Result<Option<String>>;
+    fn put(&self, path: &str, file: &File, state: &FileState) -> Result<Option<String>>;
 
     /// Removes a file, unless it has changed since it was listed. Returns `Some(true)` if it was removed, and `None` if
     /// there is no such file.
@@ -83,7 +83,7 @@ pub(super) trait PackPlace: Sync {
 
 /// The state of a file in a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum FileState {
     Missing,
     /// It has the listed content.
     Listed,
@@ -111,11 +111,11 @@ impl PackPlace for Nowhere {
         Ok(())
     }
 
-    fn state(&self, _: &str, _: Option<&ListedFile>) -> Result<State> {
-        Ok(State::Missing)
+    fn state(&self, _: &str, _: Option<&ListedFile>) -> Result<FileState> {
+        Ok(FileState::Missing)
     }
 
-    fn put(&self, _: &str, _: &File, _: &State) -> Result<Option<String>> {
+    fn put(&self, _: &str, _: &File, _: &FileState) -> Result<Option<String>> {
         Ok(None)
     }
 
@@ -196,16 +196,16 @@ impl PackPlace for DirectoryPlace {
         self.write(LIST, &mut |to| json.read(to))
     }
 
-    fn state(&self, path: &str, listed: Option<&ListedFile>) -> Result<State> {
-        let Some(file) = open_existing(&self.dir, path)? else { return Ok(State::Missing) };
-        let Some(listed) = listed else { return Ok(State::Other(None)) };
+    fn state(&self, path: &str, listed: Option<&ListedFile>) -> Result<FileState> {
+        let Some(file) = open_existing(&self.dir, path)? else { return Ok(FileState::Missing) };
+        let Some(listed) = listed else { return Ok(FileState::Other(None)) };
         let mut hasher = blake3::Hasher::new();
         hasher.update_reader(file).map_err(|error| cannot("read", &self.dir.full_path(path), error))?;
         let is_same = hasher.finalize().to_hex().as_str() == listed.hash;
-        Ok(if is_same { State::Listed } else { State::Other(None) })
+        Ok(if is_same { FileState::Listed } else { FileState::Other(None) })
     }
 
-    fn put(&self, path: &str, mut file: &File, _: &State) -> Result<Option<String>> {
+    fn put(&self, path: &str, mut file: &File, _: &FileState) -> Result<Option<String>> {
         file.rewind().map_err(failed)?;
         self.write(path, &mut |to| file.read(to))?;
         Ok(None)
@@ -213,9 +213,9 @@ impl PackPlace for DirectoryPlace {
 
     fn remove(&self, listed: &ListedFile) -> Result<Option<bool>> {
         match self.state(&listed.path, Some(listed))? {
-            State::Missing => Ok(None),
-            State::Other(_) => Ok(Some(false)),
-            State::Listed => remove(&self.dir, &listed.path, |_| true),
+            FileState::Missing => Ok(None),
+            FileState::Other(_) => Ok(Some(false)),
+            FileState::Listed => remove(&self.dir, &listed.path, |_| true),
         }
     }
 
@@ -308,19 +308,19 @@ impl PackPlace for StorePlace {
         Ok(())
     }
 
-    fn state(&self, path: &str, listed: Option<&ListedFile>) -> Result<State> {
-        let Some(object) = self.store.head(path)? else { return Ok(State::Missing) };
+    fn state(&self, path: &str, listed: Option<&ListedFile>) -> Result<FileState> {
+        let Some(object) = self.store.head(path)? else { return Ok(FileState::Missing) };
         let tag = object.revision.tag();
         let is_same = listed.is_some_and(|listed| tag.is_some() && listed.tag.as_deref() == tag);
-        Ok(if is_same { State::Listed } else { State::Other(Some(object.revision)) })
+        Ok(if is_same { FileState::Listed } else { FileState::Other(Some(object.revision)) })
     }
 
-    fn put(&self, path: &str, file: &File, state: &State) -> Result<Option<String>> {
+    fn put(&self, path: &str, file: &File, state: &FileState) -> Result<Option<String>> {
         let condition = match state {
             _ if self.lock.is_none() => Condition::Always,
-            State::Missing => Condition::Absent,
-            State::Listed => Condition::Always,
-            State::Other(revision) => unchanged(revision.as_ref()),
+            FileState::Missing => Condition::Absent,
+            FileState::Listed => Condition::Always,
+            FileState::Other(revision) => unchanged(revision.as_ref()),
         };
         let revision = upload_file(&self.store, path, file, condition, &self.options())?;
         Ok(revision.tag().map(str::to_owned))
@@ -329,9 +329,9 @@ impl PackPlace for StorePlace {
     fn remove(&self, listed: &ListedFile) -> Result<Option<bool>> {
         self.check()?;
         match self.state(&listed.path, Some(listed))? {
-            State::Missing => Ok(None),
-            State::Other(_) => Ok(Some(false)),
-            State::Listed => self.store.delete(&listed.path).map(|()| Some(true)),
+            FileState::Missing => Ok(None),
+            FileState::Other(_) => Ok(Some(false)),
+            FileState::Listed => self.store.delete(&listed.path).map(|()| Some(true)),
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::delivery::remove;
 use super::list::{LIST, PackList};
-use super::place::{DirectoryPlace, PackOptions, PackPlace, Place, StorePlace};
+use super::place::{DirectoryPlace, PackOptions, PackPlace, PackTarget, StorePlace};
 use crate::finish::missing_parts;
 use crate::job::Job;
 use crate::manifest::Manifest;
@@ -27,9 +27,15 @@ pub(super) fn folder(shard: Shard) -> String {
 /// # Errors
 /// `plan.missing_part`; `file.locked`, `store.locked`, `file.bad_manifest`; errors of the place. Errors of pruning are in
 /// the report.
-pub fn finish_packs(job: &Job<'_>, plan: &str, count: u32, place: &Place<'_>, options: &PackOptions) -> Result<Report> {
+pub fn finish_packs(
+    job: &Job<'_>,
+    plan: &str,
+    count: u32,
+    place: &PackTarget<'_>,
+    options: &PackOptions,
+) -> Result<Report> {
     match place {
-        Place::Directory(path) => {
+        PackTarget::Directory(path) => {
             let root = DirectoryPlace::create(path, job.options.fsync)?;
             let read = |folder: &str| match DirectoryPlace::open(&path.join(folder))? {
                 Some(place) => PackList::read(&place),
@@ -38,7 +44,7 @@ pub fn finish_packs(job: &Job<'_>, plan: &str, count: u32, place: &Place<'_>, op
             let open = |folder: &str| DirectoryPlace::create(&path.join(folder), job.options.fsync);
             Finish { job, plan, count, lists: lists(folders_of_directory(path)?, read)? }.run(&root, &open)
         }
-        Place::Store(store) => {
+        PackTarget::Store(store) => {
             let root = StorePlace::lock(store, options.locking)?;
             let open = |folder: &str| StorePlace::unlocked(&store.below(folder));
             let lists = lists(folders_of_store(store)?, |folder| PackList::read(&open(folder)))?;

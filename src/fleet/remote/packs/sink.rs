@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::mpsc::SyncSender;
 
-use super::part::{Finished, PackFormat, Part};
+use super::part::{Finished, PackFormat, PackPart};
 use super::place::PackOptions;
 use crate::job::Job;
 use crate::pieces::Piece;
@@ -18,7 +18,7 @@ use dropforge_remote::pack::Packed;
 pub(super) struct Writer {
     format: PackFormat,
     bytes: u64,
-    part: Option<Part>,
+    part: Option<PackPart>,
     /// The number of the current pack.
     number: usize,
     to: SyncSender<Finished>,
@@ -34,7 +34,7 @@ impl Writer {
         for output in outputs {
             let part = match &mut self.part {
                 Some(part) => part,
-                none => none.insert(Part::new(self.format)?),
+                none => none.insert(PackPart::new(self.format)?),
             };
             part.add(&output)?;
         }

@@ -23,10 +23,10 @@ fn objects(store: &Store) -> BTreeMap<String, Vec<u8>> {
 }
 
 fn stamp(setup: &Setup, store: &Store) -> Result<Report> {
-    stamp_packs(&Fake, &setup.job(), &Place::Store(store), &SMALL)
+    stamp_packs(&Fake, &setup.job(), &PackTarget::Store(store), &SMALL)
 }
 
-fn check(setup: &Setup, place: &Place<'_>) -> Vec<String> {
+fn check(setup: &Setup, place: &PackTarget<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     let mut note = |file: &FilePreview<'_>| {
         lines.push(format!("{:?} {}", file.change, file.path));
@@ -81,22 +81,22 @@ fn unchanged_packs_are_not_put_again_and_stale_ones_are_pruned() {
     let puts = || faulty.puts.load(std::sync::atomic::Ordering::SeqCst);
     let mut setup = Setup::new(&numbered(60, |_| ""));
     assert_eq!(counts(&stamp(&setup, &store).expect("a report")), (6, 0, 0, 0));
-    assert_eq!(check(&setup, &Place::Store(&store)), Vec::<String>::new());
+    assert_eq!(check(&setup, &PackTarget::Store(&store)), Vec::<String>::new());
     let before = puts();
     assert_eq!(counts(&stamp(&setup, &store).expect("a report")), (0, 0, 6, 0));
     assert_eq!(puts() - before, 2, "only the lock is put");
     // One that someone else has changed is mended.
     store.put("pack-00002.tar.zst", "theirs".into(), dropforge_remote::Condition::Always).expect("put");
-    assert_eq!(check(&setup, &Place::Store(&store)), ["Some(Update) pack-00002.tar.zst"]);
+    assert_eq!(check(&setup, &PackTarget::Store(&store)), ["Some(Update) pack-00002.tar.zst"]);
     assert_eq!(counts(&stamp(&setup, &store).expect("a report")), (0, 1, 5, 0));
-    assert_eq!(check(&setup, &Place::Store(&store)), Vec::<String>::new());
+    assert_eq!(check(&setup, &PackTarget::Store(&store)), Vec::<String>::new());
     // A smaller fleet.
     setup = Setup::new(&numbered(40, |_| ""));
     let report = stamp(&setup, &store).expect("a report");
     assert_eq!(counts(&report), (0, 0, 4, 0));
     assert!(report.warnings.iter().any(|text| text.contains("2 packs of an earlier run")), "{:?}", report.warnings);
     setup.options.prune = true;
-    assert_eq!(check(&setup, &Place::Store(&store)), ["None pack-00004.tar.zst", "None pack-00005.tar.zst"]);
+    assert_eq!(check(&setup, &PackTarget::Store(&store)), ["None pack-00004.tar.zst", "None pack-00005.tar.zst"]);
     assert_eq!(counts(&stamp(&setup, &store).expect("a report")), (0, 0, 4, 2));
     assert_eq!(objects(&store).len(), 9);
     // Most packs are not pruned by accident.
@@ -125,7 +125,7 @@ fn a_run_that_stops_is_mended_by_the_next() {
     put("pack-00000.tar.zst", b"half a run".to_vec());
     let report = stamp(&setup, &store).expect("a report");
     assert_eq!((counts(&report), report.errors.len()), ((5, 1, 0, 0), 0));
-    assert_eq!(check(&setup, &Place::Store(&store)), Vec::<String>::new());
+    assert_eq!(check(&setup, &PackTarget::Store(&store)), Vec::<String>::new());
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn clusters_that_fail_are_in_no_pack() {
 fn directories_get_packs_too() {
     let temp = tempfile::tempdir().expect("a directory");
     let out = temp.path().join("out");
-    let place = Place::Directory(&out);
+    let place = PackTarget::Directory(&out);
     let mut setup = Setup::new(&numbered(30, |_| ""));
     assert_eq!(check(&setup, &place).len(), 3);
     assert!(!out.exists());
@@ -196,7 +196,7 @@ fn parquet_has_a_row_for_each_output() {
     let mut all = Vec::new();
     for _ in 0..2 {
         let store = Arc::new(Faulty::default()).store();
-        let report = stamp_packs(&Fake, &setup.job(), &Place::Store(&store), &options).expect("a report");
+        let report = stamp_packs(&Fake, &setup.job(), &PackTarget::Store(&store), &options).expect("a report");
         assert_eq!(counts(&report), (3, 0, 0, 0));
         let mut objects = objects(&store);
         objects.remove(list::LIST);
@@ -223,7 +223,7 @@ fn parquet_has_a_row_for_each_output() {
 }
 
 /// Stamps all shards of `count` in a place, as parts of a plan.
-fn stamp_shards(setup: &mut Setup, place: &Place<'_>, plan: &str, count: u32) {
+fn stamp_shards(setup: &mut Setup, place: &PackTarget<'_>, plan: &str, count: u32) {
     for shard in (0..count).filter_map(|index| Shard::new(index, count)) {
         let all = Setup::new(setup.ndjson());
         setup.shard(PlanShard { plan: plan.to_owned(), shard });
@@ -237,7 +237,7 @@ fn stamp_shards(setup: &mut Setup, place: &Place<'_>, plan: &str, count: u32) {
 fn shards_write_packs_of_their_own_and_a_last_run_checks_them() {
     let temp = tempfile::tempdir().expect("a directory");
     let store = Store::in_memory();
-    for place in [Place::Directory(&temp.path().join("out")), Place::Store(&store)] {
+    for place in [PackTarget::Directory(&temp.path().join("out")), PackTarget::Store(&store)] {
         let mut setup = Setup::new(&numbered(60, |_| ""));
         let finish = |setup: &Setup, plan: &str, count| {
             finish_packs(&setup.job(), plan, count, &place, &SMALL).map_err(|error| error.code)
@@ -254,9 +254,9 @@ fn shards_write_packs_of_their_own_and_a_last_run_checks_them() {
         setup.options.prune_force = true;
         let report = finish(&setup, "one", 3).expect("a report");
         assert!(report.deleted >= 8 && report.warnings.is_empty(), "{report:?}");
-        let left = |place: &Place<'_>| match place {
-            Place::Store(store) => objects(store),
-            Place::Directory(path) => files(path),
+        let left = |place: &PackTarget<'_>| match place {
+            PackTarget::Store(store) => objects(store),
+            PackTarget::Directory(path) => files(path),
         };
         let paths: Vec<String> = left(&place).into_keys().filter(|path| path.contains("pack-")).collect();
         assert_eq!(paths.len(), report.unchanged * 2, "{paths:?}");
@@ -281,10 +281,10 @@ fn a_shard_with_a_cluster_that_fails_is_not_done() {
     for shard in (0..2).filter_map(|index| Shard::new(index, 2)) {
         let all = Setup::new(setup.ndjson());
         setup.shard(PlanShard { plan: "p".to_owned(), shard });
-        stamp_packs(&Fake, &setup.job(), &Place::Store(&store), &SMALL).expect("a report");
+        stamp_packs(&Fake, &setup.job(), &PackTarget::Store(&store), &SMALL).expect("a report");
         setup = all;
     }
-    let error = finish_packs(&setup.job(), "p", 2, &Place::Store(&store), &SMALL).expect_err("an error");
+    let error = finish_packs(&setup.job(), "p", 2, &PackTarget::Store(&store), &SMALL).expect_err("an error");
     assert!(error.code == Code::MissingPart && error.message.starts_with("1 of 2 shards"), "{error}");
 }
 
@@ -323,7 +323,7 @@ fn one_output_is_found_with_the_run_that_made_it() {
     ];
     for format in formats {
         let (out, below) = (temp.path().join(format.name()), store.below(format.name()));
-        for place in [Place::Directory(&out), Place::Store(&below)] {
+        for place in [PackTarget::Directory(&out), PackTarget::Store(&below)] {
             assert_eq!(find_in_packs(&place, "c1/a").expect("no packs"), None);
             let report = stamp_packs(&Fake, &setup.job(), &place, &PackOptions { format, ..SMALL }).expect("a report");
             assert!(report.created > 3, "{report:?}");

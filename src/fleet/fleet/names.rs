@@ -1,10 +1,13 @@
-//! The errors of clusters without a name.
+//! The errors of clusters without a name, and of those with the same.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::{Fleet, MAX_REPORTED};
 use crate::input::Format;
+use crate::key_set::SortedKeys;
 use crate::values::Step;
-use dropforge_base::diagnostics::{Code, Diagnostic, listed, nearest, thousands};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted, listed, nearest, thousands};
 use dropforge_base::text::{Source, Span};
 use dropforge_value::{Data, DataMap};
 
@@ -129,4 +132,36 @@ fn likely<'k>(keys: impl Iterator<Item = &'k str>) -> Option<&'k str> {
 /// Returns the key that is most likely a misspelling of `name`.
 fn misspelt<'k>(mut keys: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     keys.find(|key| *key != "name" && !key.contains('.') && nearest(key, ["name"]).is_some())
+}
+
+/// Returns the error of the clusters whose names are repeated among `names`, if there are any.
+///
+/// # Errors
+/// Errors of reading clusters.
+pub(super) fn repeated(fleet: &Fleet, names: &SortedKeys) -> Result<Option<Box<Diagnostic>>> {
+    let (mut seen, mut pairs, mut more) = (HashMap::new(), Vec::new(), 0);
+    fleet.each(&mut |second, cluster| {
+        let name = cluster.name();
+        let first = names.is_repeated(name).then(|| seen.insert(name.to_owned(), second)).flatten();
+        match first {
+            Some(first) if pairs.len() <= MAX_REPORTED => pairs.push((name.to_owned(), first, second)),
+            Some(_) => more += 1,
+            None => {}
+        }
+        Ok(())
+    })?;
+    let Some(((name, first, second), others)) = pairs.split_first() else { return Ok(None) };
+    let shown = |name: &str, first, second| format!("`{name}` ({} and {})", fleet.place(first), fleet.place(second));
+    let mut reader = fleet.reader();
+    let mut error =
+        Diagnostic::new(Code::DuplicateCluster, format!("duplicate cluster name {}", shown(name, *first, *second)))
+            .with_help("give each cluster a unique name");
+    for (at, text) in [(*second, ""), (*first, "the other cluster")] {
+        error = reader.cluster(at)?.label(error, text);
+    }
+    for (name, first, second) in others {
+        let place = reader.cluster(*second)?.position().unwrap_or_default();
+        error = error.with_note(format!("also {}{place}", shown(name, *first, *second)));
+    }
+    Ok(Some(if more > 0 { error.with_note(format!("and {}", counted(more, "more pair"))) } else { error }))
 }
