@@ -86,7 +86,6 @@ mod shards;
 mod signals;
 mod specialise;
 mod stamp;
-mod stores;
 mod summary;
 mod template_tests;
 mod terraform;

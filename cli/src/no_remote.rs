@@ -7,7 +7,7 @@ use dropforge::bulk::{Maker, Manifest, RunTarget};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
 use crate::output::EMPTY_OUTPUT;
-use crate::stores::StoreArgs;
+use crate::outputs::StoreArgs;
 
 pub(crate) use {NoOutput as StoredOutput, NoTarget as StoreTarget, NotFetched as Fetched};
 

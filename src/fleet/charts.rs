@@ -5,11 +5,11 @@
 //! cluster does not enable are blank, so they make no files. In one stream, each cluster is one output: the text of
 //! `helm template`.
 
-mod checks;
+use std::sync::OnceLock;
+
 mod forms;
 mod stamper;
 
-pub use self::checks::{DocumentCheck, missing_in_chart};
 pub use self::stamper::ChartStamper;
 
 use super::cluster::Cluster;
@@ -17,14 +17,16 @@ use super::input::Format;
 use super::job::Stamp;
 use super::kube::KubeSchemas;
 use super::layers::{Layers, Overlay};
+use super::missing::MissingNames;
 use super::plan::{Output, Plan};
 use super::sets::{RunOutputs, RunSet};
 use super::unread::ReadValues;
 use crate::why::RecordedOutput;
-use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result, with_article};
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, LOOKED_UP, Result, Severity, with_article};
 use dropforge_engine::chart::{ChartRender, ChartTemplate};
 use dropforge_engine::recording::{Recorder, Why};
 use dropforge_engine::{OutputSyntax, Template};
+use dropforge_helm as helm;
 use dropforge_helm::chart::{Capabilities, Output as Documents, Plan as ReleasePlan, Release, Selection, UserValues};
 use dropforge_machine::vm::Session;
 use dropforge_value::{Data, DataMap, ReadPaths};
@@ -229,6 +231,87 @@ pub fn show_chart_writers(render: ChartRender, text: &str, errors: &mut [Box<Dia
         let why = error.primary().and_then(|label| recorded.why(text, label.span.start as usize));
         error.labels.extend(why.map(Why::into_labels).unwrap_or_default());
     }
+}
+
+/// A check of the documents of all releases of a fleet.
+#[derive(Debug, Default)]
+pub struct DocumentCheck {
+    strict: bool,
+    found: OnceLock<Vec<Box<Diagnostic>>>,
+}
+
+impl DocumentCheck {
+    /// Creates a check. With `strict`, every release is checked, and findings are errors. Otherwise only the first one is,
+    /// and findings are warnings: releases of one chart resemble each other.
+    pub fn new(strict: bool) -> Self {
+        Self { strict, found: OnceLock::new() }
+    }
+
+    /// Creates a check that is done.
+    #[cfg(test)]
+    pub(super) fn done() -> Self {
+        Self { strict: false, found: OnceLock::from(Vec::new()) }
+    }
+
+    /// Checks the release of a cluster.
+    ///
+    /// # Errors
+    /// All findings, if the check is strict.
+    pub(super) fn check(&self, render: &ChartRender, cluster: &str) -> std::result::Result<(), Diagnostics> {
+        if !self.strict {
+            let found = || render.warnings().into_iter().map(|warning| warning.for_cluster(cluster)).collect();
+            self.found.get_or_init(found);
+            return Ok(());
+        }
+        let mut found = render.warnings();
+        found.iter_mut().for_each(|error| error.severity = Severity::Error);
+        if found.is_empty() { Ok(()) } else { Err(found.into()) }
+    }
+
+    /// Returns `true` if the next release has to be checked.
+    pub(super) fn wants_more(&self) -> bool {
+        self.strict || self.found.get().is_none()
+    }
+
+    /// Returns the warnings.
+    pub fn warnings(&self) -> &[Box<Diagnostic>] {
+        self.found.get().map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Minimum length of the name of an optional value that is told if it resembles another. Shorter ones resemble each other.
+const LONG: usize = 5;
+
+/// Returns the names that the templates of a plan look up below `.Values` and that neither the values nor the schema of the
+/// chart have, each at its place, with the line of the values that may be meant. `renders` tells that the templates render
+/// with these values: then no name is an error.
+///
+/// Names that a template also writes as text are left out: it may set or test them. If templates merge maps, so are those
+/// that the values have elsewhere.
+///
+/// # Errors
+/// The errors of [`ChartTemplate::compile`].
+pub fn missing_in_chart(
+    chart: &ChartTemplate,
+    plan: &ReleasePlan,
+    renders: bool,
+) -> std::result::Result<Vec<Box<Diagnostic>>, Diagnostics> {
+    let template = chart.compile(plan)?;
+    let values = plan.data(template.program().start().mutable);
+    // Names that are put into a map are written as text, or come from another map.
+    let mut names = MissingNames::of([&template]).with_places().with_changed_maps();
+    names.look_at(0, &values);
+    let merges = helm::merges_maps(template.program());
+    let found = names.into_failures(None).into_iter().map(|failure| failure.diagnostic);
+    let is_wrong = |found: &Diagnostic| renders && found.severity == Severity::Error;
+    let found = found.filter(|found| !is_wrong(found) && !is_meant(found) && !plan.knows(found, merges));
+    Ok(found.map(|found| plan.explain(found, &[])).collect())
+}
+
+/// Returns `true` for a name that may be missing on purpose.
+fn is_meant(found: &Diagnostic) -> bool {
+    let is_short = found.fields.get(LOOKED_UP).is_none_or(|name| name.len() < LONG);
+    is_short && helm::is_optional(found)
 }
 
 #[cfg(test)]

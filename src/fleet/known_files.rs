@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader};
 
 use super::key_set::{KeySet, SortedKeys};
 use super::manifest::Manifest;
-use super::own_files::OwnFiles;
+use super::manifest::OwnFiles;
 use super::scratch::Scratch;
 use super::shards::PARTS;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};

@@ -77,7 +77,6 @@ mod output_dir;
 mod output_files;
 mod output_names;
 mod output_path;
-mod own_files;
 mod pieces;
 mod plan;
 mod plan_digest;

@@ -111,17 +111,13 @@ impl ChartArgs {
         values: UserValues,
         (single, is_strict): (bool, bool),
     ) -> Result<ChartSet> {
-        let release = self.release();
+        let name = self.release().name;
         Ok(ChartSet {
-            template,
-            values,
-            name: Some(release.name.clone()),
-            release,
-            capabilities: self.capabilities()?,
-            selection: self.release.selection(),
-            namespace_key: None,
+            release: self.release(),
+            name: Some(name),
             single,
             check: DocumentCheck::new(is_strict),
+            ..self.release.chart(template, values)?
         })
     }
 }
@@ -178,17 +174,8 @@ impl ReleasesArgs {
         name_key: Option<&str>,
     ) -> Result<ChartSet> {
         self.of_fleet(&mut values, name_key);
-        Ok(ChartSet {
-            template,
-            values,
-            release: self.release.release(),
-            capabilities: self.release.capabilities()?,
-            selection: self.release.selection(),
-            name: self.name.clone(),
-            namespace_key: self.namespace_key.clone(),
-            single: true,
-            check: DocumentCheck::new(false),
-        })
+        let (name, namespace_key) = (self.name.clone(), self.namespace_key.clone());
+        Ok(ChartSet { name, namespace_key, ..self.release.chart(template, values)? })
     }
 }
 
@@ -219,8 +206,19 @@ impl ReleaseArgs {
         }
     }
 
-    fn selection(&self) -> Selection {
-        Selection { hooks: !self.no_hooks, crds: self.include_crds }
+    /// Returns a chart with one text for each cluster.
+    fn chart(&self, template: ChartTemplate, values: UserValues) -> Result<ChartSet> {
+        Ok(ChartSet {
+            template,
+            values,
+            release: self.release(),
+            capabilities: self.capabilities()?,
+            selection: Selection { hooks: !self.no_hooks, crds: self.include_crds },
+            name: None,
+            namespace_key: None,
+            single: true,
+            check: DocumentCheck::new(false),
+        })
     }
 }
 

@@ -4,7 +4,6 @@ mod args;
 mod check;
 mod compile;
 mod render;
-mod stamp;
 
 use std::path::{Path, PathBuf};
 
@@ -12,8 +11,8 @@ pub(crate) use args::{ChartArgs, FleetChartArgs, ReleasesArgs, refuse_others, us
 pub(crate) use check::{Checked, With, check};
 pub(crate) use compile::compile;
 pub(crate) use render::{refuse_options, run};
-pub(crate) use stamp::{add_to_digest, only_chart, paths};
 
+use dropforge::bulk::{Output, PlanDigest, TemplatePaths};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge::dialect::helm::chart::ChartSource;
 use dropforge::engine::EngineBuilder;
@@ -90,4 +89,48 @@ pub(crate) fn refuse_source(path: &Path) -> Result<()> {
     let path = path.display();
     Err(Diagnostic::new(Code::Usage, format!("`{path}` is a Helm chart, not an artifact"))
         .with_help(format!("compile it: `dropforge compile {path} -o chart.mpk`")))
+}
+
+/// Returns the chart to stamp, if the templates are one.
+///
+/// # Errors
+/// `usage` for a chart beside other templates.
+pub(crate) fn only_chart(templates: &[PathBuf]) -> Result<Option<&Path>> {
+    match (templates, templates.iter().find(|path| is_chart(path))) {
+        ([path], Some(_)) => Ok(Some(path)),
+        (_, None) => Ok(None),
+        (_, Some(chart)) => {
+            let message =
+                format!("`{}` is a Helm chart, which cannot be combined with other templates", chart.display());
+            Err(Diagnostic::new(Code::Usage, message).with_help("stamp it to a directory of its own"))
+        }
+    }
+}
+
+/// Adds the files of a chart, or its artifact, to the digest of a plan.
+///
+/// # Errors
+/// Errors of reading them.
+pub(crate) fn add_to_digest(path: &Path, digest: &mut PlanDigest, files: &mut InputFiles) -> Result<()> {
+    if !is_source(path) {
+        digest.bytes(&files.bytes(path, "-")?);
+        return Ok(());
+    }
+    for file in ChartSource::open(path)?.files() {
+        digest.text(file.path());
+        digest.bytes(file.bytes());
+    }
+    Ok(())
+}
+
+/// Returns the paths of templates, by the names of outputs. A packed chart is like a directory.
+pub(crate) fn paths(path: &Path, outputs: &[Output], files: &InputFiles) -> TemplatePaths {
+    let (mut paths, here) = (TemplatePaths::default(), files.path_from_here(path));
+    for output in outputs {
+        // The first part of the name is that of the chart.
+        let below = output.template.split_once('/').map_or("", |(_, below)| below);
+        paths.add(&output.template, format!("{here}/{below}"));
+    }
+    paths.give(here);
+    paths
 }

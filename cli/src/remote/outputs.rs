@@ -7,7 +7,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::remote::{Bucket, Location, Store};
 
 use crate::output::EMPTY_OUTPUT;
-use crate::stores::StoreArgs;
+use crate::outputs::StoreArgs;
 use crate::usage::unfit_to;
 
 /// A place in an object store, or packs in any place.

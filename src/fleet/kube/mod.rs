@@ -3,11 +3,10 @@
 mod sources;
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use self::sources::Sources;
+use self::sources::{Kind, Sources};
 use super::plan_digest::PlanDigest;
 use super::schema::{self, draft, strangers};
 use crate::lock;
@@ -25,52 +24,6 @@ const REPORTED: usize = 20;
 const STEPS: u64 = 8_000_000;
 /// Maximum number of kinds without a schema to remember.
 const UNKNOWN: usize = 1_000;
-
-/// A kind of resources, such as `apps/v1` `Deployment`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Kind {
-    group: String,
-    version: String,
-    kind: String,
-}
-
-impl Kind {
-    /// Returns the kind of a resource.
-    fn of(resource: &Node) -> Option<Self> {
-        let text = |name| resource.get(name).and_then(Node::as_str).filter(|text| !text.is_empty());
-        let (api, kind) = (text("apiVersion")?, text("kind")?);
-        let (group, version) = api.split_once('/').unwrap_or(("", api));
-        Some(Self { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() })
-    }
-
-    /// Reads an item of `x-kubernetes-group-version-kind`.
-    fn of_mark(mark: &Data) -> Option<Self> {
-        let text = |name| mark.get(name).and_then(Data::as_str).map(str::to_owned);
-        Some(Self { group: text("group")?, version: text("version")?, kind: text("kind")? })
-    }
-
-    /// Returns the names that a JSON Schema of this kind may have.
-    fn file_names(&self) -> Vec<String> {
-        let Self { group, version, kind } = self;
-        let short = group.split('.').next().unwrap_or(group);
-        let names = match group.is_empty() {
-            true => vec![format!("{kind}-{version}")],
-            false => vec![
-                format!("{kind}-{short}-{version}"),
-                format!("{kind}-{group}-{version}"),
-                format!("{group}/{kind}_{version}"),
-            ],
-        };
-        names.into_iter().map(|name| name.to_lowercase()).collect()
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let slash = if self.group.is_empty() { "" } else { "/" };
-        write!(f, "`{}{slash}{}` `{}`", self.group, self.version, self.kind)
-    }
-}
 
 /// A compiled schema, or the error of one that cannot be used.
 type Compiled = Result<Option<Arc<Schema>>>;

@@ -1,22 +1,69 @@
 //! Files of schemas: OpenAPI documents, CustomResourceDefinitions, and JSON Schemas that are named after a kind.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Kind;
 use crate::input;
 use crate::input::Format;
 use crate::plan_digest::PlanDigest;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 use dropforge_base::stdlib::paths;
 use dropforge_base::text::Source;
+use dropforge_value::yaml::Node;
 use dropforge_value::{Data, DataMap};
 
 /// Maximum size of a file in bytes.
 const FILE: u64 = 64 << 20;
+
+/// A kind of resources, such as `apps/v1` `Deployment`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Kind {
+    group: String,
+    version: String,
+    pub(super) kind: String,
+}
+
+impl Kind {
+    /// Returns the kind of a resource.
+    pub(super) fn of(resource: &Node) -> Option<Self> {
+        let text = |name| resource.get(name).and_then(Node::as_str).filter(|text| !text.is_empty());
+        let (api, kind) = (text("apiVersion")?, text("kind")?);
+        let (group, version) = api.split_once('/').unwrap_or(("", api));
+        Some(Self { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() })
+    }
+
+    /// Reads an item of `x-kubernetes-group-version-kind`.
+    fn of_mark(mark: &Data) -> Option<Self> {
+        let text = |name| mark.get(name).and_then(Data::as_str).map(str::to_owned);
+        Some(Self { group: text("group")?, version: text("version")?, kind: text("kind")? })
+    }
+
+    /// Returns the names that a JSON Schema of this kind may have.
+    fn file_names(&self) -> Vec<String> {
+        let Self { group, version, kind } = self;
+        let short = group.split('.').next().unwrap_or(group);
+        let names = match group.is_empty() {
+            true => vec![format!("{kind}-{version}")],
+            false => vec![
+                format!("{kind}-{short}-{version}"),
+                format!("{kind}-{group}-{version}"),
+                format!("{group}/{kind}_{version}"),
+            ],
+        };
+        names.into_iter().map(|name| name.to_lowercase()).collect()
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let slash = if self.group.is_empty() { "" } else { "/" };
+        write!(f, "`{}{slash}{}` `{}`", self.group, self.version, self.kind)
+    }
+}
 
 /// All schemas, as far as they are known without reading files that are named after a kind.
 #[derive(Debug, Default)]

@@ -14,8 +14,9 @@ mod write;
 pub use self::read_log::{Logged, ReadFiles, ReadLog, short_digest};
 #[cfg(feature = "remote")]
 pub(crate) use self::rows::SAME_TAG;
-pub use self::rows::{Row, Rows};
+pub use self::rows::{Entry, Row, Rows};
 pub use self::runs::{RunOptions, Withheld};
+pub use self::write::OwnFiles;
 pub(super) use self::write::{NewManifest, write};
 
 use std::fs::File;
@@ -27,7 +28,6 @@ use self::parse::Head;
 use self::runs::Runs;
 use super::key_set::{KeySet, SortedKeys};
 use super::output_dir::OutputDir;
-use super::own_files::OwnFiles;
 use super::shards::PARTS;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted, thousands};
 
@@ -38,9 +38,6 @@ type Each<'e> = &'e mut dyn FnMut(&str) -> Result<()>;
 pub const MANIFEST: &str = ".dropforge-manifest.json";
 /// The number of bytes that are read at once.
 const BUFFER: usize = 1 << 16;
-/// The version of the format. Version 1 had no clusters and templates.
-const VERSION: u32 = 2;
-
 /// Paths, the BLAKE3 hashes of their content, and their makers.
 #[derive(Debug, Default)]
 pub struct Manifest {
@@ -75,22 +72,6 @@ pub struct Maker {
     pub is_unchanged: bool,
     /// The run that wrote it, if it is known.
     pub run: Option<RunOptions>,
-}
-
-/// A file that a run has written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry<'m> {
-    /// The path below the output folder.
-    pub path: &'m str,
-    /// The digest of the content.
-    pub hash: blake3::Hash,
-    /// The cluster and the template that make the file, or `None` if it comes from a manifest of version 1. Templates are
-    /// named by their paths, as in [`TemplatePaths`](super::TemplatePaths).
-    pub maker: Option<(&'m str, &'m str)>,
-    /// The number of the run that wrote it, if it is known.
-    run: Option<usize>,
-    /// The ETag of an object, or empty.
-    pub tag: &'m str,
 }
 
 impl Manifest {
@@ -204,6 +185,11 @@ impl Manifest {
     /// Returns `true` if it has the conflicts of a merge.
     pub(super) fn has_conflicts(&self) -> bool {
         self.conflicts
+    }
+
+    /// Returns the number of the run with these options, if it made files.
+    pub fn run_with(&self, options: &RunOptions) -> Option<usize> {
+        self.runs.find(options)
     }
 
     /// Returns the options `--fleet` of the run that wrote a file, if it is known.

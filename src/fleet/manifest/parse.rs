@@ -6,8 +6,8 @@ use std::io::Read;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
+use super::rows::{Entry, VERSION};
 use super::runs::Stored;
-use super::{Entry, VERSION};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 
 /// Receives the entries.

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::Range;
 
-use super::Entry;
 use crate::scratch::Scratch;
 use dropforge_base::diagnostics::Result;
 
@@ -12,6 +11,32 @@ use dropforge_base::diagnostics::Result;
 const SORTED: usize = 4 << 20;
 /// The number of bytes of a run that are read at once.
 const READ: usize = 1 << 14;
+
+/// The version of the format. Version 1 had no clusters and templates.
+pub(super) const VERSION: u32 = 2;
+
+/// A file that a run has written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry<'m> {
+    /// The path below the output folder.
+    pub path: &'m str,
+    /// The digest of the content.
+    pub hash: blake3::Hash,
+    /// The cluster and the template that make the file, or `None` if it comes from a manifest of version 1. Templates are
+    /// named by their paths, as in [`TemplatePaths`](crate::TemplatePaths).
+    pub maker: Option<(&'m str, &'m str)>,
+    /// The number of the run that wrote it, if it is known.
+    pub(super) run: Option<usize>,
+    /// The ETag of an object, or empty.
+    pub tag: &'m str,
+}
+
+impl Entry<'_> {
+    /// Returns `true` if the run with this number made the file.
+    pub(crate) fn is_of_run(&self, run: usize) -> bool {
+        self.run == Some(run)
+    }
+}
 
 /// A file that a run has written. Rows are ordered by cluster and path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::read_log::ReadFiles;
-use super::{Entry, Manifest};
 
 /// The options of a run, without the values that it was given on the command line, and the files that it read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
@@ -45,20 +44,6 @@ impl RunOptions {
     }
 }
 
-impl Manifest {
-    /// Returns the number of the run with these options, if it made files.
-    pub fn run_with(&self, options: &RunOptions) -> Option<usize> {
-        self.runs.find(options)
-    }
-}
-
-impl Entry<'_> {
-    /// Returns `true` if the run with this number made the file.
-    pub(crate) fn is_of_run(&self, run: usize) -> bool {
-        self.run == Some(run)
-    }
-}
-
 /// A run and the templates whose files it made, as indexes of those of the manifest.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Stored {
@@ -87,7 +72,7 @@ impl Runs {
     }
 
     /// Returns the number of the run with these options.
-    fn find(&self, options: &RunOptions) -> Option<usize> {
+    pub(super) fn find(&self, options: &RunOptions) -> Option<usize> {
         self.all.iter().position(|former| former.has_options_of(options))
     }
 

@@ -1,20 +1,47 @@
-//! Writing a manifest: the new rows, and the old entries that are kept.
+//! Places of manifests, and writing one: the new rows, and the old entries that are kept.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
 
 use serde::Serialize;
 
-use super::rows::{OLD_TAG, Row, Rows, SAME_TAG, SortedRows};
+use super::Manifest;
+use super::rows::{Entry, OLD_TAG, Row, Rows, SAME_TAG, SortedRows, VERSION};
 use super::runs::{Of, RunOptions, Runs};
-use super::{Entry, Manifest, VERSION};
-use crate::output_files::Change;
-use crate::own_files::OwnFiles;
+use crate::output_files::{Change, WriteParts};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::stdlib::strings::push_hex;
 
 /// The number of bytes that are written at once.
 const BUFFER: usize = 1 << 16;
+
+/// The files of dropforge's own in a place. Their names begin with `.dropforge-`, which no output's does.
+pub trait OwnFiles: Sync {
+    /// Opens a file for reading, if it exists.
+    ///
+    /// # Errors
+    /// `file.read_failed`, `file.symbolic_link`; errors of the store.
+    fn open_own(&self, name: &str) -> Result<Option<File>>;
+
+    /// Replaces a file at once, unless it has this content. With `fsync` it survives a power failure.
+    ///
+    /// # Errors
+    /// `file.write_failed`; errors of the store; errors of `write`.
+    fn write_own(&self, name: &str, fsync: bool, write: WriteParts<'_>) -> Result<Change>;
+
+    /// Calls `each` with the path of every file below `directory`, which may be missing.
+    ///
+    /// # Errors
+    /// Errors of reading, and of `each`.
+    fn each_own(&self, directory: &str, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()>;
+
+    /// Removes a file, if it exists.
+    ///
+    /// # Errors
+    /// `file.write_failed`; errors of the store.
+    fn remove_own(&self, name: &str) -> Result<()>;
+}
 
 /// A manifest to write, or a part of one.
 pub struct NewManifest<'a> {

@@ -2,26 +2,24 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `prefix` | a prefix as the destination of a run: `sink`, `own`, `locking` |
-//! | `prefixed` | runs that write to a prefix |
+//! | `prefix` | a prefix as the destination of a run: `sink`, `own` |
 //! | `packs` | many outputs in a few files, in a directory or a store |
 //! | `target` | all of these, and one object for the whole fleet, as targets of a run |
 
-mod locking;
 mod own;
 mod packs;
 mod prefix;
-mod prefixed;
 mod sink;
 mod target;
 
-pub use self::locking::Locking;
 pub use self::packs::{
     PackFormat, PackOptions, PackTarget, PackedOutput, check_packs, find_in_packs, finish_packs, packs_above,
     stamp_packs,
 };
-pub use self::prefixed::{finish_shards_in_store, preview_of_store, stamp_stream_to_store, stamp_to_store};
-pub use self::target::{RemoteTarget, stream_to_store};
+pub use self::prefix::Locking;
+pub use self::target::{
+    RemoteTarget, finish_shards_in_store, preview_of_store, stamp_stream_to_store, stamp_to_store, stream_to_store,
+};
 
 use self::own::OwnObjects;
 use super::manifest::{MANIFEST, Manifest};

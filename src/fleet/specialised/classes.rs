@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::seen::{OTHER, PathValues};
+use super::seen::{Keys, OTHER, PathValues};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_machine::bytecode::{Operand, Program, Root, Segment};
 use dropforge_value::{Data, DataMap};
@@ -233,9 +233,6 @@ fn net(divisions: &[ModelTemplate], uses: &[Uses], scale: Scale) -> i64 {
     };
     divisions.iter().zip(uses).map(of).sum()
 }
-
-/// The keys of a path, the name of an input first.
-pub(super) type Keys = Vec<String>;
 
 /// How often the code of a program mentions paths of inputs.
 #[derive(Debug, Default)]

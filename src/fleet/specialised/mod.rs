@@ -10,7 +10,7 @@ mod form;
 mod plan;
 mod seen;
 
-pub use self::plan::{General, Size, Specialisation, TemplatePlan};
+pub use self::plan::{General, SharedInputs, Size, Specialisation, Specialise, TemplatePlan};
 
 use std::collections::HashSet;
 use std::time::Instant;
@@ -19,6 +19,7 @@ use self::classes::Uses;
 use self::classes::{Class, Classes};
 use self::division::Division;
 use self::form::{Form, over};
+use self::plan::PAYS;
 use crate::layers::{Layers, Overlay};
 use crate::splitter::Content;
 use crate::view::Merge;
@@ -38,21 +39,6 @@ const ALWAYS: usize = 1 << 24;
 
 /// Maximum number of sets to ask for.
 const ASKED: usize = 128;
-
-/// When to specialise templates to the values that a fleet shares.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Specialise {
-    /// Where it pays, by the number of clusters.
-    #[default]
-    IfItPays,
-    /// Whenever there are shared values.
-    Always,
-    /// Never.
-    Never,
-}
-
-/// The least number of clusters for which specialising pays.
-pub(crate) const PAYS: usize = 300;
 
 /// The templates of a run, specialised.
 #[derive(Debug, Default)]
@@ -86,16 +72,6 @@ impl OfClasses {
         }
         templates.get(&own)
     }
-}
-
-/// The clusters of a run, and what they share.
-#[derive(Debug, Clone, Copy)]
-pub struct SharedInputs<'r> {
-    pub layers: &'r Layers,
-    pub clusters: usize,
-    pub specialise: Specialise,
-    /// `true` to specialise to classes of clusters, too.
-    pub classes: bool,
 }
 
 /// What is left of the budgets of a run.

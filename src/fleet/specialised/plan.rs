@@ -4,11 +4,35 @@ use std::fmt;
 
 use super::classes::Classes;
 use super::division::Division;
-use super::{PAYS, SharedInputs, Specialise};
 use crate::layers::Layers;
 use dropforge_base::diagnostics::counted;
 use dropforge_engine::Template;
 use dropforge_machine::specialise::Known;
+
+/// When to specialise templates to the values that a fleet shares.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Specialise {
+    /// Where it pays, by the number of clusters.
+    #[default]
+    IfItPays,
+    /// Whenever there are shared values.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The least number of clusters for which specialising pays.
+pub(super) const PAYS: usize = 300;
+
+/// The clusters of a run, and what they share.
+#[derive(Debug, Clone, Copy)]
+pub struct SharedInputs<'r> {
+    pub layers: &'r Layers,
+    pub clusters: usize,
+    pub specialise: Specialise,
+    /// `true` to specialise to classes of clusters, too.
+    pub classes: bool,
+}
 
 /// The reason why a template is not specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

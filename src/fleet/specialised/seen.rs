@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::classes::Keys;
 use dropforge_value::{Data, DataMap};
 
 /// Maximum number of values of a path that divides clusters into classes.
@@ -13,6 +12,9 @@ const DEPTH: usize = 4;
 
 /// Stands for a value that is not among those of a path.
 pub(super) const OTHER: u8 = u8::MAX;
+
+/// The keys of a path, the name of an input first.
+pub(super) type Keys = Vec<String>;
 
 /// The values at one path.
 #[derive(Debug, Default)]

@@ -30,8 +30,8 @@ mod recorded;
 mod report;
 
 pub use found::{find, found_in};
-pub use recorded::{Given, RecordedOutput};
-pub use report::{Answer, AnswerInput, Around, CodePlace, GivenOf, Question};
+pub use recorded::RecordedOutput;
+pub use report::{Answer, AnswerInput, Around, CodePlace, Given, GivenOf, Question};
 
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted};
 

@@ -4,10 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::found::{SOURCE, found_in};
-use super::report::{Answer, GivenOf, Question};
+use super::report::{Answer, Given, GivenOf, Question};
 use crate::cluster::Cluster;
 use crate::layers::Layers;
-use crate::origins::Origin;
 use crate::values::Step;
 use dropforge_base::diagnostics::Diagnostic;
 use dropforge_engine::chart::{ChartRecording, ChartRender};
@@ -35,19 +34,6 @@ enum Of {
     Chart(Box<(ChartRender, ChartRecording)>),
     /// A file that is copied.
     Copied,
-}
-
-/// The values that an input was read from.
-#[derive(Debug, Clone)]
-pub struct Given {
-    /// The path as the values have it.
-    pub path: String,
-    /// What gives the value, and then what that overrides.
-    pub origins: Vec<Origin>,
-    /// The file and line of a default, or the schema that has it.
-    pub default: Option<String>,
-    /// A schema marks the value secret.
-    pub is_secret: bool,
 }
 
 impl RecordedOutput {

@@ -3,12 +3,24 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::recorded::Given;
 use crate::origins::Origin;
 use crate::values::Step;
 use dropforge_base::text::one_line;
 use dropforge_engine::recording::{Flow, Why, Within, Writer};
 use serde::{Deserialize, Serialize};
+
+/// The values that an input was read from.
+#[derive(Debug, Clone)]
+pub struct Given {
+    /// The path as the values have it.
+    pub path: String,
+    /// What gives the value, and then what that overrides.
+    pub origins: Vec<Origin>,
+    /// The file and line of a default, or the schema that has it.
+    pub default: Option<String>,
+    /// A schema marks the value secret.
+    pub is_secret: bool,
+}
 
 /// Why a line is there. The JSON of it has no fields that are empty or `false`, except those that every answer has.
 #[derive(Debug, Clone, Serialize, Deserialize)]

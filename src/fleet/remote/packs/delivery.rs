@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::list::{ListedFile, PackFile, PackList, PackRun};
+use super::list::{PackFile, PackList, PackRun};
 use super::part::{Finished, Spooled};
-use super::place::{FileState, PackPlace, foreign};
+use super::place::{FileState, ListedFile, PackPlace, foreign};
 use crate::output_files::Change;
 use dropforge_base::diagnostics::Result;
 

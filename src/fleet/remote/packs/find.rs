@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::list::{LIST, PackFile, PackList};
-use super::place::{DirectoryPlace, PackPlace, PackTarget, StorePlace};
+use super::list::{PackFile, PackList};
+use super::place::{DirectoryPlace, LIST, PackPlace, PackTarget, StorePlace};
 use crate::manifest::Maker;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_remote::pack::PackIndex;

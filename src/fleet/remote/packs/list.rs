@@ -2,20 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::place::PackPlace;
+use super::place::{LIST, ListedFile, PackPlace};
 use crate::job::Job;
 use crate::manifest::{ReadFiles, RunOptions};
 use crate::output_path::check_path;
 use crate::stamp::template_paths;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
-/// The name of the list.
-pub(super) const LIST: &str = ".dropforge-packs.json";
 /// The version of the format.
 const VERSION: u32 = 1;
-/// Maximum length of a list: some 400,000 packs.
-pub(super) const MAX_LIST: u64 = 128 << 20;
-
 /// The packs of a place, as the last run left them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,18 +77,6 @@ pub(super) struct PackFile {
     pub(super) outputs: u64,
     /// The names of the first and the last cluster.
     pub(super) clusters: [String; 2],
-}
-
-/// A file of a pack.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct ListedFile {
-    /// The name below the place.
-    pub(super) path: String,
-    /// The BLAKE3 hash of the content, in hexadecimal digits.
-    pub(super) hash: String,
-    /// The ETag of the object. None for a file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) tag: Option<String>,
 }
 
 impl Default for PackList {

@@ -7,15 +7,15 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
-use super::list::{LIST, ListedFile, MAX_LIST};
 use super::part::{PackFormat, failed};
 use crate::known_files::RUN_RECORD;
+use crate::manifest::OwnFiles as _;
 use crate::output_dir::{OutputDir, cannot};
 use crate::output_files::{open_existing, remove};
-use crate::own_files::OwnFiles as _;
-use crate::remote::locking::Locking;
+use crate::remote::prefix::Locking;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_remote::{Condition, LOCK, Lock, Revision, Store, UploadOptions, upload_file};
+use serde::{Deserialize, Serialize};
 
 /// Options of a run that writes packs.
 #[derive(Debug, Clone, Copy)]
@@ -44,8 +44,24 @@ pub enum PackTarget<'p> {
     Store(&'p Store),
 }
 
+/// The name of the list.
+pub(super) const LIST: &str = ".dropforge-packs.json";
+/// Maximum length of a list: some 400,000 packs.
+pub(super) const MAX_LIST: u64 = 128 << 20;
 /// Maximum number of bytes of an index, or of a pack without one, that are read to find an output.
 const MAX_FILE: u64 = 1 << 30;
+
+/// A file of a pack.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ListedFile {
+    /// The name below the place.
+    pub(super) path: String,
+    /// The BLAKE3 hash of the content, in hexadecimal digits.
+    pub(super) hash: String,
+    /// The ETag of the object. None for a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tag: Option<String>,
+}
 
 /// A place that packs are written to.
 pub(super) trait PackPlace: Sync {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::delivery::remove;
-use super::list::{LIST, PackList};
-use super::place::{DirectoryPlace, PackOptions, PackPlace, PackTarget, StorePlace};
+use super::list::PackList;
+use super::place::{DirectoryPlace, LIST, PackOptions, PackPlace, PackTarget, StorePlace};
 use crate::finish::missing_parts;
 use crate::job::Job;
 use crate::manifest::Manifest;

@@ -121,7 +121,7 @@ fn a_run_that_stops_is_mended_by_the_next() {
     let unfinished = PackList { complete: false, ..PackList::default() };
     let put =
         |key: &str, bytes: Vec<u8>| store.put(key, bytes.into(), dropforge_remote::Condition::Always).expect("put");
-    put(list::LIST, unfinished.to_json());
+    put(place::LIST, unfinished.to_json());
     put("pack-00000.tar.zst", b"half a run".to_vec());
     let report = stamp(&setup, &store).expect("a report");
     assert_eq!((counts(&report), report.errors.len()), ((5, 1, 0, 0), 0));
@@ -142,7 +142,7 @@ fn packs_of_others_are_not_overwritten() {
         "{\"version\":2}",
         "{\"version\":1,\"hash\":\"blake3\",\"complete\":true,\"packs\":[{\"path\":\"../x\",\"hash\":\"\",\"outputs\":1,\"clusters\":[\"\",\"\"]}]}",
     ] {
-        store.put(list::LIST, bad.into(), dropforge_remote::Condition::Always).expect("put");
+        store.put(place::LIST, bad.into(), dropforge_remote::Condition::Always).expect("put");
         assert_eq!(stamp(&setup, &store).map_err(|error| error.code).err(), Some(Code::BadManifest), "{bad}");
     }
 }
@@ -199,7 +199,7 @@ fn parquet_has_a_row_for_each_output() {
         let report = stamp_packs(&Fake, &setup.job(), &PackTarget::Store(&store), &options).expect("a report");
         assert_eq!(counts(&report), (3, 0, 0, 0));
         let mut objects = objects(&store);
-        objects.remove(list::LIST);
+        objects.remove(place::LIST);
         all.push(objects);
     }
     assert!(all[0] == all[1] && all[0].len() == 3);
