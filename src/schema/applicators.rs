@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use super::node::{Node, Rest};
 use super::types::Fields;
 use super::validate::{Check, Checked, same};
-use super::violation::{Location, LocationStep, described, text_of};
+use super::violation::{Location, described, text_of};
 use super::{Additional, Detail, NodeId, Number, Sizes, Violation};
 use dropforge_base::stdlib::encodings::octets_of_base64;
-use dropforge_value::{JsonStyle, Text, Value, write_json};
+use dropforge_value::{JsonStyle, Step, Text, Value, write_json};
 
 impl Check<'_> {
     /// Validates the keywords outside template values.
@@ -214,14 +214,14 @@ impl Check<'_> {
         let mut left = Vec::new();
         if let (Some(schema), Value::List(list)) = (rest.unevaluated_items, value) {
             for (index, item) in list.items().iter().enumerate() {
-                if !self.evaluates(id, value, LocationStep::At(index), true)? && !self.fits_below(schema, *item)? {
+                if !self.evaluates(id, value, Step::Index(index), true)? && !self.fits_below(schema, *item)? {
                     left.push(compact(*item));
                 }
             }
         }
         if let (Some(schema), Some(fields)) = (rest.unevaluated_properties, Fields::of(value)) {
             for (field, member) in fields.iter() {
-                let step = LocationStep::Name(field.name());
+                let step = Step::Key(field.name());
                 if !self.evaluates(id, value, step, true)? && !self.fits_below(schema, member)? {
                     left.push(field.name().to_owned());
                 }
@@ -244,14 +244,13 @@ impl Check<'_> {
 
     /// Returns `true` if a schema, which the value fits, evaluates the part of the value at `step`. At the `top` its
     /// unevaluated parts do not count.
-    fn evaluates(&mut self, id: NodeId, value: Value<'_>, step: LocationStep<'_>, top: bool) -> Checked<bool> {
+    fn evaluates(&mut self, id: NodeId, value: Value<'_>, step: Step<&str>, top: bool) -> Checked<bool> {
         (self.spend)(1)?;
         let schema = self.schema;
         let Some(node) = schema.node(id) else { return Ok(false) };
         let rest = node.rest.as_deref();
         let own = match step {
-            LocationStep::Root => false,
-            LocationStep::At(index) => {
+            Step::Index(index) => {
                 let any = node.items.is_some() || (!top && rest.is_some_and(|rest| rest.unevaluated_items.is_some()));
                 let item = value.as_list().and_then(|items| items.get(index));
                 let contained = match (rest.and_then(|rest| rest.contains), item) {
@@ -260,7 +259,7 @@ impl Check<'_> {
                 };
                 any || contained || rest.is_some_and(|rest| index < rest.prefix.len())
             }
-            LocationStep::Name(name) => {
+            Step::Key(name) => {
                 let any = !matches!(node.additional, Additional::Unsaid)
                     || (!top && rest.is_some_and(|rest| rest.unevaluated_properties.is_some()));
                 let mut found = any || node.properties.contains_key(name);
@@ -277,7 +276,7 @@ impl Check<'_> {
     }
 
     /// Returns the same for the schemas that apply to the same value.
-    fn applied_evaluates(&mut self, rest: &Rest, value: Value<'_>, step: LocationStep<'_>) -> Checked<bool> {
+    fn applied_evaluates(&mut self, rest: &Rest, value: Value<'_>, step: Step<&str>) -> Checked<bool> {
         if let Some(target) = rest.reference.filter(|target| !self.followed.contains(target)) {
             self.followed.push(target);
             let found = self.evaluates(target, value, step, false)?;

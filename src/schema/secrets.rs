@@ -1,8 +1,7 @@
 //! The values that a schema marks secret: `"writeOnly": true`, as in OpenAPI, and `"format": "password"`.
 
 use dropforge_base::stdlib::paths::names;
-use dropforge_value::Data;
-use dropforge_value::assign::Step;
+use dropforge_value::{Data, Step};
 
 /// Maximum number of subschemas that are looked at.
 const STEPS: usize = 20_000;

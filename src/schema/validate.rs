@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 
 use super::node::SEARCHED;
 use super::types::{Field, Fields, plain};
-use super::violation::{Location, LocationStep, SHOWN, described, json_of, text_of};
+use super::violation::{Location, SHOWN, described, json_of, text_of};
 use super::{Additional, Bound, Detail, Draft, Node, NodeId, Number, Pattern, Schema, Sizes, Types, Violation};
 use dropforge_base::diagnostics::nearest;
 use dropforge_base::stdlib::patterns::search_steps;
-use dropforge_value::{Arena, Data, InputBuilder, Shapes, Value};
+use dropforge_value::{Arena, Data, InputBuilder, Shapes, Step, Value};
 
 /// Maximum number of names and values listed in a message.
 const LISTED: usize = 10;
@@ -314,7 +314,7 @@ impl Check<'_> {
         let followed = std::mem::take(&mut self.followed);
         for (index, item) in items.iter().enumerate() {
             match prefix.get(index).copied().or(node.items) {
-                Some(schema) => self.value(schema, *item, &at.to(LocationStep::At(index)))?,
+                Some(schema) => self.value(schema, *item, &at.to(Step::Index(index)))?,
                 None => break,
             }
         }
@@ -343,7 +343,7 @@ impl Check<'_> {
         let mut strangers = Vec::new();
         let followed = std::mem::take(&mut self.followed);
         for (field, member) in fields.iter() {
-            let below = at.to(LocationStep::Name(field.name()));
+            let below = at.to(Step::Key(field.name()));
             let known = if let Field::Named(name) = field { node.properties.get(name) } else { None };
             let mut declared = known.is_some();
             if let Some(schema) = known {

@@ -9,7 +9,7 @@ use dropforge_base::stdlib::paths;
 use dropforge_base::stdlib::strings::prefix;
 use dropforge_base::text::Span;
 use dropforge_value::yaml::Node;
-use dropforge_value::{Data, Value};
+use dropforge_value::{Data, Step, Value};
 
 /// Maximum number of bytes of a value in a message.
 pub(super) const SHOWN: usize = 60;
@@ -163,43 +163,33 @@ pub(super) fn below(pointer: &str, name: &str) -> String {
 #[derive(Clone, Copy)]
 pub(super) struct Location<'l> {
     parent: Option<&'l Location<'l>>,
-    step: LocationStep<'l>,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum LocationStep<'l> {
-    /// The value itself.
-    Root,
-    /// A property, or a named value.
-    Name(&'l str),
-    /// An element.
-    At(usize),
+    /// `None` at the root, unless the whole value has a name.
+    step: Option<Step<&'l str>>,
 }
 
 impl<'l> Location<'l> {
-    pub const ROOT: Location<'static> = Location { parent: None, step: LocationStep::Root };
+    pub const ROOT: Location<'static> = Location { parent: None, step: None };
 
     /// Returns the location of a named value.
     pub fn named(name: Option<&'l str>) -> Self {
-        Self { parent: None, step: name.map_or(LocationStep::Root, LocationStep::Name) }
+        Self { parent: None, step: name.map(Step::Key) }
     }
 
-    pub fn to(&'l self, step: LocationStep<'l>) -> Location<'l> {
-        Location { parent: Some(self), step }
+    pub fn to(&'l self, step: Step<&'l str>) -> Location<'l> {
+        Location { parent: Some(self), step: Some(step) }
     }
 
-    fn steps(&self) -> Vec<LocationStep<'_>> {
-        let mut steps: Vec<_> = std::iter::successors(Some(self), |at| at.parent).map(|at| at.step).collect();
+    fn steps(&self) -> Vec<Step<&str>> {
+        let mut steps: Vec<_> = std::iter::successors(Some(self), |at| at.parent).filter_map(|at| at.step).collect();
         steps.reverse();
         steps
     }
 
     /// Returns the JSON pointer.
     pub fn pointer(&self) -> String {
-        let step = |step: LocationStep<'_>| match step {
-            LocationStep::Root => String::new(),
-            LocationStep::Name(name) => below("", name),
-            LocationStep::At(at) => format!("/{at}"),
+        let step = |step: Step<&str>| match step {
+            Step::Key(name) => below("", name),
+            Step::Index(at) => format!("/{at}"),
         };
         self.steps().into_iter().map(step).collect()
     }
@@ -209,10 +199,9 @@ impl<'l> Location<'l> {
         let mut path = String::new();
         for step in self.steps() {
             match step {
-                LocationStep::Root => {}
-                LocationStep::At(at) => path.push_str(&format!("[{at}]")),
-                LocationStep::Name(name) if !is_identifier(name) => path.push_str(&format!("[{name:?}]")),
-                LocationStep::Name(name) => {
+                Step::Index(at) => path.push_str(&format!("[{at}]")),
+                Step::Key(name) if !is_identifier(name) => path.push_str(&format!("[{name:?}]")),
+                Step::Key(name) => {
                     path.push_str(if path.is_empty() { "" } else { "." });
                     path.push_str(name);
                 }

@@ -31,6 +31,7 @@ pub mod marshal;
 mod numbers;
 mod outline;
 mod output;
+mod path;
 mod read_json;
 pub mod read_paths;
 mod scan;
@@ -65,10 +66,11 @@ pub use output::OutputFormat;
 #[doc(hidden)]
 pub use output::{Key, MapEntries, Node, Sorted, Tree, write_documents};
 pub use output::{QUOTED, write_quoted, write_yaml};
+pub use path::{Step, add_name, node_at, value_at};
 pub use read_json::{check_json, json_error};
 pub use read_paths::{ReadPaths, ReadPosition};
 pub use scan::{Scanner, word_at};
-pub use typed::{Coerce, Misfit, Path, Step, ValueDeserializer, add_name, from_value};
+pub use typed::{Coerce, Misfit, ValueDeserializer, from_value};
 #[doc(hidden)]
 pub use types::{Attribute, Type};
 

@@ -23,7 +23,7 @@ use dropforge::function::Capabilities as Permissions;
 use dropforge::limits::Limits;
 use dropforge::schema::is_secret;
 use dropforge::text::{Source, Span};
-use dropforge::value::{Data, DataMap};
+use dropforge::value::{Data, DataMap, value_at};
 
 /// Maximum size of a file of values or of a configuration, in bytes.
 pub(super) const MAX_INPUT: u64 = 256 << 20;
@@ -198,12 +198,7 @@ impl ProjectValues {
 
     /// Returns `true` if the value at a path is secret, or a part of it.
     fn has_secret(&self, path: &[Step]) -> bool {
-        let value = path.split_first().and_then(|(first, rest)| {
-            rest.iter().try_fold(self.merged.get(first.key()?)?, |value, step| match step {
-                Step::Key(key) => value.get(key),
-                Step::Index(at) => value.index(*at),
-            })
-        });
+        let value = path.split_first().and_then(|(first, rest)| value_at(self.merged.get(first.key()?)?, rest));
         !self.schemas.is_empty()
             && (self.is_secret(path) || value.is_some_and(|value| self.plain(value, &mut path.to_vec()) != *value))
     }

@@ -8,8 +8,7 @@ use super::known::{members_of, step_of};
 use dropforge_base::text::{Source, Span};
 use dropforge_machine::bytecode::{Instruction, Op, Operand, PieceKind, Provenance, Segment, TextPiece};
 use dropforge_machine::vm::{Beginning, Moment};
-use dropforge_value::Value;
-use dropforge_value::assign::Step;
+use dropforge_value::{Step, Value};
 
 /// Where a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

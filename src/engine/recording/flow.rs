@@ -1,11 +1,11 @@
 //! The inputs that flowed into a value.
 
+use dropforge_value::Step;
 use std::collections::HashSet;
 
 use super::Recording;
 use super::event::{Detail, Edge, Event, Member};
 use dropforge_machine::bytecode::{Operand, Provenance, Segment};
-use dropforge_value::assign::Step;
 
 /// Maximum number of inputs of a value, and of origins that are looked at.
 const FLOWS: usize = 64;

@@ -6,8 +6,7 @@ use super::Recording;
 use super::event::{Detail, Edge, Event, Member, Part};
 use super::flow::Flow;
 use dropforge_base::text::{Source, Span};
-use dropforge_value::assign::Step;
-use dropforge_value::{Extended, Value};
+use dropforge_value::{Extended, Step, Value};
 
 /// Maximum number of members of a value that are looked at.
 const MEMBERS: usize = 64;

@@ -14,8 +14,7 @@ use dropforge_base::stdlib::strings::abridged;
 use dropforge_machine::bytecode::{Control, Instruction, Op, Operand, Place, Provenance, Root};
 use dropforge_machine::function::excerpt_in;
 use dropforge_machine::vm::{Beginning, Heights, Moment, Observer};
-use dropforge_value::assign::Step;
-use dropforge_value::{JsonStyle, Value};
+use dropforge_value::{JsonStyle, Step, Value};
 
 /// Maximum number of events, and of bytes of the texts that are kept of them.
 const EVENTS: usize = 2 << 20;

@@ -12,9 +12,8 @@ use dropforge_base::diagnostics::Label;
 use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
 use dropforge_machine::bytecode::{Control, Place, Provenance};
-use dropforge_value::assign::Step;
-use dropforge_value::yaml;
 use dropforge_value::yaml::{Node, Tags};
+use dropforge_value::{Step, yaml};
 
 /// Maximum number of captures that a text is followed through, and of calls that one goes through.
 const CAPTURES: usize = 64;

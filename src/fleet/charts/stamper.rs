@@ -18,7 +18,7 @@ use dropforge_base::text::{Source, Span};
 use dropforge_helm::chart::{Manifest, Output as Documents};
 use dropforge_machine::vm::Session;
 use dropforge_value::Data;
-use dropforge_value::assign::{Step, value_at};
+use dropforge_value::{Step, value_at};
 
 /// The number of releases of a chart from which they share what is the same in all of one form.
 const RELEASES: usize = 16;

@@ -10,7 +10,7 @@ use super::{Format, env, limits, toml};
 use crate::values::Step;
 use dropforge_base::text::{Source, Span};
 use dropforge_value::yaml::Node;
-use dropforge_value::{DataMap, yaml};
+use dropforge_value::{DataMap, node_at, yaml};
 
 /// The place of a map in an input file.
 #[derive(Debug, Clone)]
@@ -113,7 +113,7 @@ impl Place {
             (Format::Hcl, _) => hcl(&self.source, path),
             (_, part) => {
                 let start = if let PlacePart::Text(text) = part { text.start } else { 0 };
-                let span = below(read.get_or_init(|| self.node()).as_ref()?, path)?.span.range();
+                let span = node_at(read.get_or_init(|| self.node()).as_ref()?, path)?.span.range();
                 Some(Span::of(start + span.start..start + span.end))
             }
         }
@@ -142,13 +142,6 @@ impl Place {
             }
         }
     }
-}
-
-fn below<'n>(node: &'n Node, path: &[Step]) -> Option<&'n Node> {
-    path.iter().try_fold(node, |node, step| match step {
-        Step::Key(key) => node.get(key),
-        Step::Index(at) => node.as_list()?.get(*at),
-    })
 }
 
 fn hcl(source: &Arc<Source>, path: &[Step]) -> Option<Span> {

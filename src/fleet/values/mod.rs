@@ -6,10 +6,10 @@
 //! The grammar is Helm's: `a.b=1,c={x,y}`, `a[0].b=2`, `\,` for a literal comma. Paths have at most 30 steps and
 //! indexes at most 65,536; all indexes together skip at most 262,144 list items. `null` deletes a key.
 
-pub use dropforge_value::assign::{
-    Assignment, Gaps, MAX_GAPS, MAX_INDEX, MAX_NESTING, SetKind, Step, merge, parse_set,
-};
-pub(super) use dropforge_value::assign::{typed, value_at};
+pub use dropforge_value::Step;
+pub(super) use dropforge_value::assign::typed;
+pub use dropforge_value::assign::{Assignment, Gaps, MAX_GAPS, MAX_INDEX, MAX_NESTING, SetKind, merge, parse_set};
+pub(super) use dropforge_value::value_at;
 
 use std::collections::HashMap;
 

@@ -6,7 +6,7 @@ use super::values::{items, map_of};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, nearest};
 use dropforge_base::stdlib::characters::push_quoted;
 use dropforge_machine::function::{Cx, excerpt_in};
-use dropforge_value::{JsonStyle, Map, Value};
+use dropforge_value::{JsonStyle, Map, Step, Value};
 
 /// The field with the message of Go, without the position that it begins with.
 pub(crate) const GO_MESSAGE: &str = "go_message";
@@ -110,21 +110,14 @@ pub fn written(within: Option<&str>, key: &str) -> String {
     }
 }
 
-/// A step from a value to one in it.
-#[derive(Clone, Copy)]
-enum PathStep<'v> {
-    Key(&'v str),
-    Item(usize),
-}
-
 /// Returns the keys and indexes that lead from the inputs to a map, as few as possible.
 fn place_of<'v>(cx: &Cx<'v>, map: &'v Map<'v>) -> Option<String> {
     // Each value with the number of the one around it.
-    let mut seen: Vec<(Option<usize>, PathStep<'v>)> = Vec::new();
+    let mut seen: Vec<(Option<usize>, Step<&'v str>)> = Vec::new();
     let mut open: VecDeque<(usize, Value<'v>)> = VecDeque::new();
     for (name, value) in cx.inputs().iter() {
         open.push_back((seen.len(), value));
-        seen.push((None, PathStep::Key(name)));
+        seen.push((None, Step::Key(name)));
     }
     while let Some((at, value)) = open.pop_front() {
         if let Some(found) = map_of(cx, value) {
@@ -133,12 +126,12 @@ fn place_of<'v>(cx: &Cx<'v>, map: &'v Map<'v>) -> Option<String> {
             }
             for (key, value) in found.iter() {
                 open.push_back((seen.len(), value));
-                seen.push((Some(at), PathStep::Key(key)));
+                seen.push((Some(at), Step::Key(key)));
             }
         }
         for (nth, value) in items(value).unwrap_or(&[]).iter().enumerate() {
             open.push_back((seen.len(), *value));
-            seen.push((Some(at), PathStep::Item(nth)));
+            seen.push((Some(at), Step::Index(nth)));
         }
         if seen.len() > SEARCHED {
             return None;
@@ -147,12 +140,12 @@ fn place_of<'v>(cx: &Cx<'v>, map: &'v Map<'v>) -> Option<String> {
     None
 }
 
-fn path(seen: &[(Option<usize>, PathStep<'_>)], at: usize) -> String {
+fn path(seen: &[(Option<usize>, Step<&str>)], at: usize) -> String {
     let (mut steps, mut at) = (Vec::new(), Some(at));
     while let Some((around, step)) = at.and_then(|at| seen.get(at)) {
         steps.push(match step {
-            PathStep::Key(key) => serde_json::Value::from(*key),
-            PathStep::Item(nth) => serde_json::Value::from(*nth),
+            Step::Key(key) => serde_json::Value::from(*key),
+            Step::Index(nth) => serde_json::Value::from(*nth),
         });
         at = *around;
     }

@@ -8,9 +8,8 @@ mod parse;
 
 use std::sync::Arc;
 
-use crate::{Data, DataMap};
+use crate::{Data, DataMap, Step, value_at};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
-use dropforge_base::stdlib::paths::names;
 use dropforge_base::stdlib::strings::prefix;
 
 pub use parse::{Rules, parse_path, parse_set, parse_set_in, set_to, typed};
@@ -72,50 +71,6 @@ impl SetKind {
     /// Returns the beginning of the option with `text`, for errors.
     fn shown(self, text: &str) -> Arc<str> {
         format!("{} {}", self.flag(), prefix(text, SHOWN)).into()
-    }
-}
-
-/// One step of a path.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Step {
-    /// The key of a map.
-    Key(String),
-    /// The index of a list item.
-    Index(usize),
-}
-
-impl Step {
-    /// Returns the key, unless the step is an index.
-    pub fn key(&self) -> Option<&str> {
-        match self {
-            Step::Key(key) => Some(key),
-            Step::Index(_) => None,
-        }
-    }
-
-    /// Returns the steps of a JSON pointer into `values`, up to the first that leads nowhere.
-    pub fn of_pointer(pointer: &str, values: &DataMap) -> Vec<Step> {
-        let (mut here, mut path): (Option<&Data>, _) = (None, Vec::new());
-        for name in names(pointer) {
-            let (step, next) = match (here, name.parse()) {
-                (Some(Data::List(items)), Ok(at)) => (Step::Index(at), items.get(at)),
-                (Some(data), _) => (Step::Key(name.to_string()), data.get(&name)),
-                (None, _) => (Step::Key(name.to_string()), values.get(&*name)),
-            };
-            path.push(step);
-            let Some(next) = next else { break };
-            here = Some(next);
-        }
-        path
-    }
-
-    /// Returns a path as text, such as `spec.ports[0].port`.
-    pub fn joined(path: &[Step]) -> String {
-        path.iter().fold(String::new(), |text, step| match step {
-            Step::Key(key) if text.is_empty() => key.clone(),
-            Step::Key(key) => text + "." + key,
-            Step::Index(at) => format!("{text}[{at}]"),
-        })
     }
 }
 
@@ -312,14 +267,6 @@ impl Assignment {
         .with_field("found", found)
         .with_field("expected", expected)
     }
-}
-
-/// Returns the value at `path` in `data`.
-pub fn value_at<'d>(data: &'d Data, path: &[Step]) -> Option<&'d Data> {
-    path.iter().try_fold(data, |here, step| match step {
-        Step::Key(key) => here.get(key),
-        Step::Index(at) => here.index(*at),
-    })
 }
 
 /// The reason why a path leads nowhere.

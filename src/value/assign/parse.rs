@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Action, Assignment, MAX_INDEX, MAX_NESTING, SetKind, Step};
-use crate::Data;
+use super::{Action, Assignment, MAX_INDEX, MAX_NESTING, SetKind};
+use crate::{Data, Step};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
 /// Parses one expression. `read_file` returns the text of a file, for [`SetKind::File`].

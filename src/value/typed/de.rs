@@ -3,9 +3,9 @@
 use serde::de::value::{MapAccessDeserializer, SeqDeserializer, StrDeserializer};
 use serde::de::{self, DeserializeSeed, Error as _, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
-use super::{Coerce, Misfit, Step};
+use super::{Coerce, Misfit};
 use crate::output::{Key, MapEntries};
-use crate::{Extended, Type, Value};
+use crate::{Extended, Step, Type, Value};
 use dropforge_base::stdlib::bignum::BigNum;
 
 /// A deserializer of a value by the rules of a language.

@@ -16,12 +16,12 @@
 
 mod de;
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Expected, Unexpected};
 
-use crate::{Type, Value};
+use crate::{Step, Type, Value};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::strings::prefix;
 
@@ -93,93 +93,42 @@ impl<'v> Coerce<'v> for NoCoercion {
 /// Maximum number of bytes of a text in a message.
 const SHOWN: usize = 60;
 
-/// A step into a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
-    /// To the value under a key.
-    Key(String),
-    /// To an item.
-    Index(usize),
-}
-
-/// A path into a value. Steps are stored innermost first, in the order in which they are found.
-#[derive(Debug, Clone, Default)]
-pub struct Path(Vec<Step>);
-
-impl Path {
-    /// Prepends a step.
-    pub fn begin_with(&mut self, step: Step) {
-        self.0.push(step);
-    }
-
-    /// Returns `true` if there are no steps.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl fmt::Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut path = String::new();
-        for step in self.0.iter().rev() {
-            match step {
-                Step::Key(name) => add_name(&mut path, name),
-                Step::Index(at) => write!(path, "[{at}]")?,
-            }
-        }
-        f.write_str(&path)
-    }
-}
-
-/// Appends a key to a path: `.name`, or `["a name"]` if it is not a plain word.
-pub fn add_name(path: &mut String, name: &str) {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$') || byte >= 0x80;
-    if name.is_empty() || !name.bytes().all(plain) {
-        path.push_str(&format!("[{name:?}]"));
-        return;
-    }
-    if !path.is_empty() {
-        path.push('.');
-    }
-    path.push_str(name);
-}
-
 /// A mismatch and its path in the value.
 #[derive(Debug)]
 struct Error {
-    path: Path,
+    /// Innermost step first, in the order in which they are found.
+    path: Vec<Step>,
     /// Boxed to keep results small.
     diagnostic: Box<Diagnostic>,
 }
 
 impl Error {
     fn new(message: String) -> Self {
-        Self { path: Path::default(), diagnostic: Diagnostic::new(Code::Unfit, message) }
+        Self { path: Vec::new(), diagnostic: Diagnostic::new(Code::Unfit, message) }
     }
 
     /// Returns an unknown field or variant.
     fn unknown(what: &str, name: &str, names: &'static [&'static str]) -> Self {
         let diagnostic = Self::new(format!("unknown {what} {}", quoted(name))).diagnostic;
         let diagnostic = diagnostic.with_available(names.iter().copied()).with_suggestion(name, names.iter().copied());
-        Self { path: Path::default(), diagnostic }
+        Self { path: Vec::new(), diagnostic }
     }
 
     /// Returns the diagnostic, with the path in its message.
     pub fn into_diagnostic(self) -> Box<Diagnostic> {
-        let Self { path, mut diagnostic } = self;
-        if !path.is_empty() {
-            diagnostic.message = format!("{path}: {}", diagnostic.message);
-        }
+        let message = self.to_string();
+        let mut diagnostic = self.diagnostic;
+        diagnostic.message = message;
         diagnostic
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.path.is_empty() {
-            true => f.write_str(&self.diagnostic.message),
-            false => write!(f, "{}: {}", self.path, self.diagnostic.message),
+        if !self.path.is_empty() {
+            write!(f, "{}: ", Step::expression(self.path.iter().rev()))?;
         }
+        f.write_str(&self.diagnostic.message)
     }
 }
 
@@ -187,7 +136,7 @@ impl std::error::Error for Error {}
 
 impl Misfit for Error {
     fn within(mut self, step: Step) -> Self {
-        self.path.begin_with(step);
+        self.path.push(step);
         self
     }
 

@@ -10,9 +10,9 @@ use crate::error::{LOOKED_IN, among};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, nearest};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
-use dropforge_value::assign::{InputValue, Step};
+use dropforge_value::assign::InputValue;
 use dropforge_value::yaml::{self, Node};
-use dropforge_value::{Data, DataMap};
+use dropforge_value::{Data, DataMap, Step, node_at, value_at};
 
 /// The key of the values that all charts share.
 pub(super) const GLOBAL: &str = "global";
@@ -109,10 +109,7 @@ impl Plan {
     pub(super) fn value(&self, at: usize, path: &[Step]) -> Option<&Data> {
         let map = self.values_of(at)?;
         let (first, rest) = path.split_first()?;
-        rest.iter().try_fold(map.get(first.key()?)?, |value, step| match step {
-            Step::Key(key) => value.get(key),
-            Step::Index(at) => value.index(*at),
-        })
+        value_at(map.get(first.key()?)?, rest)
     }
 
     /// Returns the keys among the values of the chart `at`, at a path of keys. `None` if there is no map.
@@ -155,10 +152,7 @@ fn place_in(documents: &[Node], whole: &[Step], within_chart: &[Step]) -> Option
 
 fn within(document: &Node, path: &[Step]) -> Option<Span> {
     let (last, way) = path.split_last()?;
-    let parent = way.iter().try_fold(document, |node, step| match step {
-        Step::Key(key) => node.get(key),
-        Step::Index(at) => node.as_list()?.get(*at),
-    })?;
+    let parent = node_at(document, way)?;
     match last {
         Step::Key(key) => parent.entry(key).map(|entry| entry.key.span),
         Step::Index(at) => parent.as_list()?.get(*at).map(|item| item.span),

@@ -10,10 +10,9 @@ use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::stdlib::paths;
 use dropforge_base::text::{Source, Span};
 use dropforge_schema::{Detail, Draft, NodeId, Schema, Violation, is_secret};
-use dropforge_value::assign::Step;
 use dropforge_value::marshal::json_read;
 use dropforge_value::yaml::Node;
-use dropforge_value::{Arena, Data, DataMap, InputBuilder, Numbers, Shapes};
+use dropforge_value::{Arena, Data, DataMap, InputBuilder, Numbers, Shapes, Step};
 
 /// Maximum number of violations of one chart.
 const VIOLATIONS: usize = 100;

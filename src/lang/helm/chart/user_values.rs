@@ -8,9 +8,9 @@ use crate::error::GO_MESSAGE;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge_base::text::Source;
 use dropforge_value::assign::{
-    Action, Assignment, Gaps, MAX_INDEX, MAX_NESTING, Rules, SetKind, Step, parse_path, parse_set_in, value_at,
+    Action, Assignment, Gaps, MAX_INDEX, MAX_NESTING, Rules, SetKind, parse_path, parse_set_in,
 };
-use dropforge_value::{Data, DataMap};
+use dropforge_value::{Data, DataMap, Step, value_at};
 
 /// The values that a user gives, merged. Sources are added in Helm's order: files, `--set-json`, `--set`,
 /// `--set-string`, `--set-file`, `--set-literal`.

@@ -3,12 +3,12 @@
 //! The document is walked once, in order. Every string at an allowed path becomes a [`Field`]. Any other string or key
 //! with `${` in it is forbidden, whatever other errors it has.
 
-use std::fmt::Write;
 use std::sync::{Arc, OnceLock};
 
 use crate::RenderMode;
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::bytecode::Program;
+use dropforge_value::Step;
 use dropforge_value::yaml::{Kind, Node};
 
 /// The purpose of a field, which decides the steps that it can see.
@@ -73,12 +73,6 @@ pub enum Item {
     BadMode(String, Node),
 }
 
-#[derive(Debug, Clone, Copy)]
-enum PathSegment<'n> {
-    Key(&'n str),
-    Index(usize),
-}
-
 /// Returns the findings in document order.
 pub fn walk(root: &Node) -> Vec<Item> {
     let mut walker = Walker { path: Vec::new(), items: Vec::new() };
@@ -87,7 +81,7 @@ pub fn walk(root: &Node) -> Vec<Item> {
 }
 
 struct Walker<'n> {
-    path: Vec<PathSegment<'n>>,
+    path: Vec<Step<&'n str>>,
     items: Vec<Item>,
 }
 
@@ -103,14 +97,14 @@ impl<'n> Walker<'n> {
                         let path = if self.path.is_empty() { entry.name.to_string() } else { self.path_text() };
                         self.items.push(Item::Forbidden(path, entry.key.clone()));
                     }
-                    self.path.push(PathSegment::Key(&entry.name));
+                    self.path.push(Step::Key(&entry.name));
                     self.node(&entry.value, explicit);
                     self.path.pop();
                 }
             }
             Kind::List(items) => {
                 for (at, item) in items.iter().enumerate() {
-                    self.path.push(PathSegment::Index(at));
+                    self.path.push(Step::Index(at));
                     self.node(item, explicit);
                     self.path.pop();
                 }
@@ -140,8 +134,8 @@ impl<'n> Walker<'n> {
 
     /// Returns the role and the default mode of a text at this path.
     fn role(&self) -> Option<(Role, RenderMode)> {
-        use PathSegment::{Index, Key};
         use RenderMode::{Literal, Shell};
+        use Step::{Index, Key};
         let [Key("spec"), path @ ..] = &*self.path else { return None };
         Some(match path {
             [Key("controls"), Key("lock")] => (Role::Lock, Literal),
@@ -164,7 +158,7 @@ impl<'n> Walker<'n> {
 
     /// Returns `true` if this is the path of a `render_mode` next to a field.
     fn is_mode(&self) -> bool {
-        use PathSegment::{Index, Key};
+        use Step::{Index, Key};
         let [Key("spec"), path @ .., Key("render_mode")] = &*self.path else { return false };
         matches!(
             path,
@@ -177,15 +171,6 @@ impl<'n> Walker<'n> {
     }
 
     fn path_text(&self) -> String {
-        let mut text = String::new();
-        for step in &self.path {
-            // Writing to a string cannot fail.
-            let _ = match step {
-                PathSegment::Key(key) if text.is_empty() => write!(text, "{key}"),
-                PathSegment::Key(key) => write!(text, ".{key}"),
-                PathSegment::Index(at) => write!(text, "[{at}]"),
-            };
-        }
-        text
+        Step::joined(&self.path)
     }
 }

@@ -60,7 +60,7 @@ use crate::values::convert;
 use dropforge_base::diagnostics;
 use dropforge_base::diagnostics::{Diagnostic, Diagnostics};
 use dropforge_machine::function::Wrong;
-use dropforge_value::{Coerce, Misfit, Path, Step, Type, Value, ValueDeserializer};
+use dropforge_value::{Coerce, Misfit, Step, Type, Value, ValueDeserializer};
 use field::Field;
 use serde::de;
 use serde::de::value::{MapDeserializer, StrDeserializer};
@@ -260,13 +260,13 @@ use forward_to_value;
 #[derive(Debug)]
 struct Error {
     diagnostics: DiagnosticList,
-    /// The path in the value of an argument, until the error gets the location of the argument.
-    path: Path,
+    /// The path in the value of an argument, innermost step first, until the error gets the location of the argument.
+    path: Vec<Step>,
 }
 
 impl Error {
     pub fn of(diagnostics: DiagnosticList) -> Self {
-        Self { diagnostics, path: Path::default() }
+        Self { diagnostics, path: Vec::new() }
     }
 
     pub fn into_diagnostics(self) -> Diagnostics {
@@ -278,6 +278,7 @@ impl Error {
         let path = std::mem::take(&mut self.path);
         for diagnostic in self.diagnostics.iter_mut().filter(|diagnostic| diagnostic.labels.is_empty()) {
             if !path.is_empty() {
+                let path = Step::expression(path.iter().rev());
                 diagnostic.notes.push(format!("the error is at `{path}` in the value"));
             }
             let label = |Location { source, span }| diagnostics::Label {
@@ -299,7 +300,7 @@ impl From<Box<Diagnostic>> for Error {
 
 impl Misfit for Error {
     fn within(mut self, step: Step) -> Self {
-        self.path.begin_with(step);
+        self.path.push(step);
         self
     }
 
