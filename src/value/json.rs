@@ -1,11 +1,15 @@
-//! Writes values as JSON.
+//! Writes trees as JSON.
+
+mod text;
 
 use smallvec::SmallVec;
 
-use super::output::{Buffer, Common, Key, Node, Sorted, Tree, duplicate, non_finite};
+use super::marshal::MAX_DEPTH;
+use super::output::{Buffer, ByKey, Common, Key, Node, Refused, Tree, Viewed, duplicate, non_finite};
 use super::{Text, Value};
-use dropforge_base::stdlib::byte_search::{WORD, first_place, first_special, last_word};
 use dropforge_base::stdlib::encodings::{base64, base64_len};
+use text::{Fence, is_plain};
+pub use text::{exchanged_float, exchanged_text, not_finite};
 
 /// The bound of the floats whose neighbouring integers are all exact.
 const EXACT: f64 = (1_u64 << 53) as f64;
@@ -19,6 +23,24 @@ pub enum JsonStyle {
     Pretty,
     /// Without white space, with integers for floats without a fraction.
     Whole,
+    /// As network services exchange it, optionally with one item per line: line separators are escaped, on request also the
+    /// characters that web pages take for markup, and large and small floats have an exponent.
+    Exchanged {
+        /// One item per line, like [`JsonStyle::Pretty`].
+        pretty: bool,
+        /// Escapes `<`, `>` and `&`.
+        markup: bool,
+    },
+}
+
+impl JsonStyle {
+    const fn is_pretty(self) -> bool {
+        matches!(self, Self::Pretty | Self::Exchanged { pretty: true, .. })
+    }
+
+    const fn is_exchanged(self) -> bool {
+        matches!(self, Self::Exchanged { .. })
+    }
 }
 
 /// Appends `value` to `out` as JSON with map keys in byte order. Undefined values and non-finite floats become `null`.
@@ -31,29 +53,48 @@ pub fn write_json<E>(
     grow: &mut impl FnMut(usize) -> Result<usize, E>,
 ) -> Result<(), E> {
     match value {
-        Value::Str(text) => return write_text(text, out, grow),
+        Value::Str(text) => return write_text(text, style, out, grow),
         Value::Int(n) => {
             out.push_str(itoa::Buffer::new().format(n));
             return grow(out.len()).map(drop);
         }
         _ => {}
     }
-    let pretty = style == JsonStyle::Pretty;
-    Buffer::append(out, |out| {
-        let fence = Fence { grow, at: 0 };
-        let whole = style == JsonStyle::Whole;
-        Json { pretty, named: false, whole, out, fence, duplicate: None }.tree(Sorted(value))
-    })
+    Buffer::append(out, |out| Json::new(style, false, out, grow).tree(Viewed(value, ByKey)))
+}
+
+/// Appends a tree to `out` as services exchange it. `grow` receives a length of `out` for each node and before each long
+/// text, and may stop the writing.
+///
+/// # Errors
+/// Non-finite floats, values that the tree refuses, and values that contain themselves.
+pub fn exchange_json<'t, E>(
+    tree: impl Tree<'t>,
+    (pretty, markup): (bool, bool),
+    out: &mut String,
+    grow: &mut impl FnMut(usize) -> Result<(), E>,
+) -> Result<(), Refused<E>> {
+    let mut grow = |len| grow(len).map(|()| len);
+    let refused = Buffer::append(out, |out| {
+        let mut json = Json::new(JsonStyle::Exchanged { pretty, markup }, false, out, &mut grow);
+        json.tree(tree).map(|()| json.refused)
+    })?;
+    refused.map_or(Ok(()), |why| Err(Refused::Value(why)))
 }
 
 /// Appends a text like [`write_json`], without a buffer: it is known to be UTF-8.
-fn write_text<E>(text: &Text<'_>, out: &mut String, grow: &mut impl FnMut(usize) -> Result<usize, E>) -> Result<(), E> {
+fn write_text<E>(
+    text: &Text<'_>,
+    style: JsonStyle,
+    out: &mut String,
+    grow: &mut impl FnMut(usize) -> Result<usize, E>,
+) -> Result<(), E> {
     if is_plain(text) {
         grow(out.len() + text.as_str().len())?;
         out.push('"');
         out.push_str(text.as_str());
     } else {
-        Fence { grow: &mut *grow, at: 0 }.string(text.as_str(), out)?;
+        Fence { grow: &mut *grow, at: 0 }.string(text.as_str(), style, out)?;
     }
     out.push('"');
     grow(out.len()).map(drop)
@@ -61,15 +102,16 @@ fn write_text<E>(text: &Text<'_>, out: &mut String, grow: &mut impl FnMut(usize)
 
 /// A JSON writer.
 pub(super) struct Json<'a, G> {
+    style: JsonStyle,
     pretty: bool,
     /// `true` if non-finite floats are written by name, otherwise as null.
     named: bool,
-    /// `true` if floats without a fraction are written as integers.
-    whole: bool,
     out: &'a mut Buffer,
     fence: Fence<'a, G>,
     /// A key that is duplicated in a map.
     duplicate: Option<String>,
+    /// The reason that the tree cannot be written.
+    refused: Option<String>,
 }
 
 /// A list or map whose first bracket is written, with the rest of its content.
@@ -83,9 +125,9 @@ enum OpenTree<'t, T: Tree<'t>> {
 type Stack<'t, T> = SmallVec<[OpenTree<'t, T>; 4]>;
 
 impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
-    /// Returns a writer of documents.
-    pub(super) const fn document(pretty: bool, out: &'a mut Buffer, grow: &'a mut G) -> Self {
-        Self { pretty, named: true, whole: false, out, fence: Fence { grow, at: 0 }, duplicate: None }
+    pub(super) const fn new(style: JsonStyle, named: bool, out: &'a mut Buffer, grow: &'a mut G) -> Self {
+        let fence = Fence { grow, at: 0 };
+        Self { style, pretty: style.is_pretty(), named, out, fence, duplicate: None, refused: None }
     }
 
     /// Appends a document and a newline. Returns a key that is duplicated in a map, if any.
@@ -102,6 +144,9 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
         loop {
             if let Some(inner) = next {
                 self.begin(inner, &mut open);
+                if self.style.is_exchanged() && self.is_refused(&open) {
+                    return Ok(());
+                }
                 self.ask(self.out.len() - 1)?;
             }
             let level = open.len();
@@ -118,6 +163,16 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
         (self.fence.grow)(self.out.len()).map(drop)
     }
 
+    /// Returns `true` if the tree is not written any further.
+    fn is_refused<'t, T: Tree<'t>>(&mut self, open: &Stack<'t, T>) -> bool {
+        if open.len() > MAX_DEPTH {
+            let kind = if let Some(OpenTree::List(_)) = open.last() { "[]" } else { "map[string]" };
+            let why = format!("json: unsupported value: encountered a cycle via {kind}interface {{}}");
+            self.refused = Some(why);
+        }
+        self.refused.is_some()
+    }
+
     /// Appends the first bracket of a list or map and opens its content, or appends all of an empty one.
     #[inline]
     fn begin<'t, T: Tree<'t>>(&mut self, tree: T, open: &mut Stack<'t, T>) {
@@ -127,6 +182,8 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
             _ => match untagged(tree) {
                 Node::List(items) => self.begin_list(items, open),
                 Node::Map(entries) => self.begin_map(entries, open),
+                Node::Refused(why) => self.refused = Some(why),
+                Node::Float(n) => self.refused = Some(format!("json: unsupported value: {}", not_finite(n))),
                 _ => {}
             },
         }
@@ -210,7 +267,9 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
     fn other_leaf<'t, T: Tree<'t>>(&mut self, tree: T) -> Result<bool, E> {
         match untagged(tree) {
             Node::List(_) | Node::Map(_) => return Ok(false),
-            Node::Null => self.out.push_all(b"null,"),
+            Node::Refused(_) if self.style.is_exchanged() => return Ok(false),
+            Node::Float(n) if self.style.is_exchanged() && !n.is_finite() => return Ok(false),
+            Node::Null | Node::Refused(_) => self.out.push_all(b"null,"),
             Node::Bool(true) => self.out.push_all(b"true,"),
             Node::Bool(false) => self.out.push_all(b"false,"),
             Node::Text(text) => self.text(&text, b"\",")?,
@@ -225,7 +284,8 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
             Node::Int(n) => self.out.push_int(n),
             Node::Uint(n) => self.out.push_int(n),
             Node::Float(n) => self.float(n),
-            Node::Made(text) => self.quoted(&text)?,
+            Node::Made(text) | Node::Time(text) => self.quoted(&text)?,
+            Node::Octets(bytes) => self.octets(bytes)?,
             Node::Bytes(bytes) => {
                 self.ask(self.out.len() + base64_len(bytes.len()))?;
                 self.quoted(&base64(bytes))?;
@@ -240,7 +300,10 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
 
     fn float(&mut self, n: f64) {
         match non_finite(n) {
-            None if self.whole && n.fract() == 0.0 && n.abs() < EXACT => self.out.push_int(n as i64),
+            None if self.style.is_exchanged() => self.out.push_str(&exchanged_float(n)),
+            None if self.style == JsonStyle::Whole && n.fract() == 0.0 && n.abs() < EXACT => {
+                self.out.push_int(n as i64)
+            }
             None => self.out.push_str(zmij::Buffer::new().format_finite(n)),
             Some(name) if self.named => self.out.push_format(format_args!("\"{name}\"")),
             Some(_) => self.out.push_str("null"),
@@ -250,7 +313,7 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
     /// Appends a text value as a JSON string, with `behind`, which begins with its last quote.
     #[inline(always)]
     fn text<const M: usize>(&mut self, text: &Text<'_>, behind: &[u8; M]) -> Result<(), E> {
-        if !is_plain(text) {
+        if !is_plain(text) || self.style.is_exchanged() && !text.is_known_word() {
             self.string(text.as_str())?;
             self.out.push_all(behind);
             return Ok(());
@@ -267,8 +330,20 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
         Ok(())
     }
 
+    /// Appends text that may not be UTF-8. Other bytes become the escape of U+FFFD.
+    fn octets(&mut self, bytes: &[u8]) -> Result<(), E> {
+        self.ask(self.out.len() + bytes.len())?;
+        self.out.push(b'"');
+        for chunk in bytes.utf8_chunks() {
+            self.fence.content(chunk.valid(), self.style, self.out)?;
+            chunk.invalid().iter().for_each(|_| self.out.push_str("\\ufffd"));
+        }
+        self.out.push(b'"');
+        Ok(())
+    }
+
     fn string(&mut self, text: &str) -> Result<(), E> {
-        self.fence.string(text, self.out)
+        self.fence.string(text, self.style, self.out)
     }
 
     fn quoted(&mut self, text: &str) -> Result<(), E> {
@@ -299,71 +374,6 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
     }
 }
 
-/// The limit on the length of the output.
-struct Fence<'a, G> {
-    grow: &'a mut G,
-    /// The length up to which `grow` need not be asked.
-    at: usize,
-}
-
-impl<E, G: FnMut(usize) -> Result<usize, E>> Fence<'_, G> {
-    /// Asks `grow` about a length beyond the fence.
-    #[inline(always)]
-    fn ask(&mut self, len: usize) -> Result<(), E> {
-        if len > self.at { self.ask_again(len) } else { Ok(()) }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn ask_again(&mut self, len: usize) -> Result<(), E> {
-        self.at = (self.grow)(len)?;
-        Ok(())
-    }
-
-    /// Appends `text` as a JSON string without its last quote, escaping only `"`, `\` and control characters. `grow` is
-    /// asked before each piece, so that an oversized text is refused before it is written.
-    #[inline(never)]
-    fn string(&mut self, text: &str, out: &mut impl JsonSink) -> Result<(), E> {
-        out.push_str("\"");
-        let mut start = 0;
-        loop {
-            let end = clean_end(text.as_bytes(), start);
-            self.ask(out.len() + end - start)?;
-            out.push_str(text.get(start..end).unwrap_or(""));
-            let Some(byte) = text.as_bytes().get(end) else { break };
-            out.push_str(escaped(*byte));
-            start = end + 1;
-        }
-        self.ask(out.len() + 1)
-    }
-}
-
-/// Text that grows.
-trait JsonSink {
-    fn len(&self) -> usize;
-    fn push_str(&mut self, text: &str);
-}
-
-impl JsonSink for Buffer {
-    fn len(&self) -> usize {
-        self.len()
-    }
-
-    fn push_str(&mut self, text: &str) {
-        self.push_str(text);
-    }
-}
-
-impl JsonSink for String {
-    fn len(&self) -> usize {
-        self.len()
-    }
-
-    fn push_str(&mut self, text: &str) {
-        self.push_str(text);
-    }
-}
-
 /// Returns a node below its tags.
 #[inline(always)]
 fn untagged<'t, T: Tree<'t>>(tree: T) -> Node<'t, T> {
@@ -372,60 +382,6 @@ fn untagged<'t, T: Tree<'t>>(tree: T) -> Node<'t, T> {
         node = tree.node();
     }
     node
-}
-
-/// Returns `true` if a JSON string contains `text` unescaped, as far as one look shows it.
-#[inline(always)]
-fn is_plain(text: &Text<'_>) -> bool {
-    text.is_known_word() || text.block().is_some() && text.all(is_clean)
-}
-
-/// Returns `true` if a JSON string contains `byte` unescaped.
-#[inline(always)]
-const fn is_clean(byte: u8) -> bool {
-    (byte >= 0x20) & (byte != b'"') & (byte != b'\\')
-}
-
-/// Bytes that are looked at together. Compiles to vector instructions.
-const TOGETHER: usize = 32;
-
-/// Returns the place of the first byte from `start` on that is escaped, or the length.
-#[inline]
-fn clean_end(bytes: &[u8], start: usize) -> usize {
-    let mut at = start;
-    let is_clean_block = |block: &[u8; TOGETHER]| block.iter().fold(true, |all, byte| all & is_clean(*byte));
-    while bytes.get(at..).and_then(<[u8]>::first_chunk).is_some_and(is_clean_block) {
-        at += TOGETHER;
-    }
-    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        let clean = first_escaped(u64::from_le_bytes(*word));
-        if clean < WORD {
-            return at + clean;
-        }
-        at += WORD;
-    }
-    at + first_escaped(last_word(bytes, at))
-}
-
-/// Returns the place of the first byte of a word that is escaped, [`WORD`] if there is none.
-#[inline(always)]
-fn first_escaped(word: u64) -> usize {
-    first_place(first_special(word, b'"', b'\\'))
-}
-
-/// Returns the escape of a byte.
-const fn escaped(byte: u8) -> &'static str {
-    const CONTROL: [&str; 32] = [
-        "\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007", "\\b", "\\t", "\\n",
-        "\\u000b", "\\f", "\\r", "\\u000e", "\\u000f", "\\u0010", "\\u0011", "\\u0012", "\\u0013", "\\u0014",
-        "\\u0015", "\\u0016", "\\u0017", "\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c", "\\u001d", "\\u001e",
-        "\\u001f",
-    ];
-    match byte {
-        b'"' => "\\\"",
-        b'\\' => "\\\\",
-        control => CONTROL[control as usize % CONTROL.len()],
-    }
 }
 
 #[cfg(test)]

@@ -16,8 +16,9 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::encodings;
 use dropforge_base::stdlib::globs::PathGlob;
 use dropforge_machine::function::Cx;
+use dropforge_value::marshal::{Refused, plain};
 use dropforge_value::yaml::libyaml::{self, Form};
-use dropforge_value::{Arena, Extended, Map, Type, Value};
+use dropforge_value::{Arena, Extended, Map, Type, Value, Viewed};
 
 /// The type of the files of a chart.
 pub const FILES: Type<'static> = Type::Map(&Type::Capsule("bytes"));
@@ -146,14 +147,12 @@ fn by_name<'v>(cx: &Cx<'v>, files: &'v Map<'v>, text: impl Fn(&[u8]) -> String) 
     }
     let (map, mut out) = (cx.arena().map(&entries), String::new());
     let mut charge = |len: usize| cx.spend(1 + len as u64 / 64);
-    libyaml::write(map, &dropforge_value::marshal::plain, Form::Json, &mut out, &mut charge).or_else(|refused| {
-        match refused {
-            dropforge_value::marshal::Refused::Value(_) => {
-                out.clear();
-                Ok(())
-            }
-            dropforge_value::marshal::Refused::Stopped(error) => Err(error),
+    libyaml::write(Viewed(map, &plain), Form::Json, &mut out, &mut charge).or_else(|refused| match refused {
+        Refused::Value(_) => {
+            out.clear();
+            Ok(())
         }
+        Refused::Stopped(error) => Err(error),
     })?;
     cx.text(out.strip_suffix('\n').unwrap_or(&out))
 }

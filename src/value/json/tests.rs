@@ -1,7 +1,10 @@
 //! The JSON writer against another one, with deep trees and with limits.
 
+use std::convert::Infallible;
+
 use super::*;
-use crate::{Arena, Data, InputBuilder, Shapes};
+use crate::output::plain;
+use crate::{Arena, Data, Extended, InputBuilder, Shapes};
 
 fn written(value: Value<'_>, style: JsonStyle) -> String {
     // Behind other text, the writer has a buffer of its own.
@@ -76,4 +79,44 @@ fn every_length_is_asked_about() {
             assert!(out.len() <= limit + 32 && most >= limit.min(whole), "{} at {limit}", out.len());
         }
     }
+}
+
+const COMPACT: (bool, bool) = (false, true);
+
+/// Returns a value as services exchange it, optionally pretty and with markup escaped.
+fn exchanged(value: Value<'_>, layout: (bool, bool)) -> Result<String, Refused<Infallible>> {
+    let mut out = String::new();
+    exchange_json(Viewed(value, &plain), layout, &mut out, &mut |_| Ok(())).map(|()| out)
+}
+
+#[test]
+fn texts_are_escaped_for_web_pages_or_not() {
+    let arena = Arena::new();
+    let text = arena.text("<a>&\u{2028}\u{e9}\"\\\n\t\u{1}\u{8}\u{7f}");
+    assert_eq!(exchanged(text, COMPACT).unwrap(), "\"\\u003ca\\u003e\\u0026\\u2028é\\\"\\\\\\n\\t\\u0001\\b\u{7f}\"");
+    let raw = (false, false);
+    assert_eq!(exchanged(arena.text("<&>"), raw).unwrap(), "\"<&>\"");
+    let bytes = arena.extended(Extended::Bytes(b"h\xc3("));
+    assert_eq!(exchanged(bytes, raw).unwrap(), "\"h\\ufffd(\"");
+}
+
+#[test]
+fn keys_are_sorted_and_levels_indented() {
+    let arena = Arena::new();
+    let list = arena.list(&[Value::Float(1.0), Value::Null, arena.list(&[])]);
+    let map = arena.map(&[("b", list), ("B", Value::Bool(true)), ("a", arena.map(&[]))]);
+    assert_eq!(exchanged(map, COMPACT).unwrap(), r#"{"B":true,"a":{},"b":[1,null,[]]}"#);
+    let wanted = "{\n  \"B\": true,\n  \"a\": {},\n  \"b\": [\n    1,\n    null,\n    []\n  ]\n}";
+    assert_eq!(exchanged(map, (true, true)).unwrap(), wanted);
+}
+
+#[test]
+fn what_json_cannot_hold_is_refused() {
+    for (n, name) in [(f64::NAN, "NaN"), (f64::INFINITY, "+Inf"), (f64::NEG_INFINITY, "-Inf")] {
+        let refused = Refused::Value(format!("json: unsupported value: {name}"));
+        assert_eq!(exchanged(Value::Float(n), COMPACT), Err(refused));
+    }
+    let arena = Arena::new();
+    let stopped = exchange_json(Viewed(arena.text("long"), &plain), COMPACT, &mut String::new(), &mut |_| Err("full"));
+    assert_eq!(stopped, Err(Refused::Stopped("full")));
 }

@@ -1,52 +1,53 @@
 //! Writes TOML: plain entries of a table first, then its tables, each indented by its level. Reads TOML: integers have a
 //! width of 64 bits, and dates and times are points in time; without an offset, in UTC.
 
+use std::borrow::Cow;
+
 use ::toml::de::{DeTable, DeValue};
 use toml_parser::lexer::TokenKind;
 
-use super::{MAX_DEPTH, Plain, Refused, lossy};
-use crate::{Arena, Extended, Map, Numbers, Value};
+use super::{MAX_DEPTH, Refused, lossy};
+use crate::output::{Node, Tree};
+use crate::{Arena, Extended, Numbers, Value};
 use dropforge_base::stdlib::float_format::shortest;
 use dropforge_base::stdlib::timestamps::days_of;
 
-/// Appends `value` to `out`. A value that is not a map is written like the value of an entry. `grow` receives the length
+/// Appends `tree` to `out`. A value that is not a map is written like the value of an entry. `grow` receives the length
 /// of `out` after each entry and may stop the writing.
 ///
 /// # Errors
-/// Null, also within lists, values that the view refuses, and values that contain themselves.
-pub fn write<'v, E>(
-    value: Value<'v>,
-    view: &dyn Fn(Value<'v>) -> Plain<'v>,
+/// Null, also within lists, values that the tree refuses, and values that contain themselves.
+pub fn write<'t, T: Tree<'t>, E>(
+    tree: T,
     out: &mut String,
     grow: &mut impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(), Refused<E>> {
-    match view(value) {
-        Plain::Map(map) | Plain::Fields(map) => {
+    match tree.node() {
+        Node::Map(entries) => {
             let start = out.len();
-            TomlWriter { view, out, grow, start }.document(map)
+            TomlWriter { out, grow, start }.document::<T>(entries)
         }
-        Plain::Null => Err(Refused::Value("reflect: call of reflect.Value.Type on zero Value".to_owned())),
-        _ => inline(value, view, out, grow),
+        Node::Null => Err(Refused::Value("reflect: call of reflect.Value.Type on zero Value".to_owned())),
+        _ => inline(tree, out, grow),
     }
 }
 
 /// A table to be written, with the keys that lead to it.
-struct Table<'v> {
-    path: Vec<&'v str>,
-    map: &'v Map<'v>,
+struct Table<'t, T: Tree<'t>> {
+    path: Vec<Cow<'t, str>>,
+    entries: T::Entries,
     in_list: bool,
 }
 
-struct TomlWriter<'w, 'v, G> {
-    view: &'w dyn Fn(Value<'v>) -> Plain<'v>,
+struct TomlWriter<'w, G> {
     out: &'w mut String,
     grow: &'w mut G,
     start: usize,
 }
 
-impl<'v, E, G: FnMut(usize) -> Result<(), E>> TomlWriter<'_, 'v, G> {
-    fn document(&mut self, map: &'v Map<'v>) -> Result<(), Refused<E>> {
-        let mut pending = vec![Table { path: Vec::new(), map, in_list: false }];
+impl<E, G: FnMut(usize) -> Result<(), E>> TomlWriter<'_, G> {
+    fn document<'t, T: Tree<'t>>(&mut self, entries: T::Entries) -> Result<(), Refused<E>> {
+        let mut pending = vec![Table::<T> { path: Vec::new(), entries, in_list: false }];
         while let Some(table) = pending.pop() {
             if table.path.len() > MAX_DEPTH {
                 return Err(Refused::Value("toml: the value contains itself".to_owned()));
@@ -70,7 +71,7 @@ impl<'v, E, G: FnMut(usize) -> Result<(), E>> TomlWriter<'_, 'v, G> {
         (1..level).for_each(|_| self.out.push_str("  "));
     }
 
-    fn header(&mut self, table: &Table<'v>) {
+    fn header<'t, T: Tree<'t>>(&mut self, table: &Table<'t, T>) {
         let level = table.path.len();
         if level == 0 {
             return;
@@ -90,78 +91,85 @@ impl<'v, E, G: FnMut(usize) -> Result<(), E>> TomlWriter<'_, 'v, G> {
     }
 
     /// Writes the plain entries of a table. Returns its tables.
-    fn entries(&mut self, table: &Table<'v>) -> Result<Vec<Table<'v>>, Refused<E>> {
+    fn entries<'t, T: Tree<'t>>(&mut self, table: &Table<'t, T>) -> Result<Vec<Table<'t, T>>, Refused<E>> {
         let mut tables = Vec::new();
-        for (name, value) in table.map.iter_sorted() {
-            let path = || table.path.iter().copied().chain([name]).collect();
-            match (self.view)(value) {
-                Plain::Null => {}
-                Plain::Map(map) | Plain::Fields(map) => tables.push(Table { path: path(), map, in_list: false }),
-                Plain::List(items) => match maps(items, self.view).map_err(Refused::Value)? {
+        for (name, value) in sorted::<T>(table.entries.clone()) {
+            let path = || table.path.iter().chain([&name]).cloned().collect();
+            match value.node() {
+                Node::Null => {}
+                Node::Map(entries) => tables.push(Table { path: path(), entries, in_list: false }),
+                Node::List(items) => match maps::<T>(items).map_err(Refused::Value)? {
                     Some(maps) => {
-                        tables.extend(maps.into_iter().map(|map| Table { path: path(), map, in_list: true }));
+                        tables.extend(maps.into_iter().map(|entries| Table { path: path(), entries, in_list: true }));
                     }
-                    None => self.entry(table, name, value)?,
+                    None => self.entry(table.path.len(), &name, value)?,
                 },
-                _ => self.entry(table, name, value)?,
+                _ => self.entry(table.path.len(), &name, value)?,
             }
         }
         Ok(tables)
     }
 
-    fn entry(&mut self, table: &Table<'v>, name: &str, value: Value<'v>) -> Result<(), Refused<E>> {
-        self.indent(table.path.len() + 1);
+    fn entry<'t>(&mut self, level: usize, name: &str, value: impl Tree<'t>) -> Result<(), Refused<E>> {
+        self.indent(level + 1);
         key(name, self.out);
         self.out.push_str(" = ");
-        inline(value, self.view, self.out, self.grow)?;
+        inline(value, self.out, self.grow)?;
         self.out.push('\n');
         (self.grow)(self.out.len())?;
         Ok(())
     }
 }
 
+/// Returns the entries of a map by key.
+fn sorted<'t, T: Tree<'t>>(entries: T::Entries) -> Vec<(Cow<'t, str>, T)> {
+    let mut entries: Vec<_> = entries.map(|(key, value)| (key.to_text(), value)).collect();
+    entries.sort_by(|a, b| a.0.cmp(&b.0));
+    entries
+}
+
 /// Returns the maps of a list that holds only maps, and at least one.
-fn maps<'v>(items: &'v [Value<'v>], view: &dyn Fn(Value<'v>) -> Plain<'v>) -> Result<Option<Vec<&'v Map<'v>>>, String> {
-    let mut maps = Vec::with_capacity(items.len());
+fn maps<'t, T: Tree<'t>>(items: T::Items) -> Result<Option<Vec<T::Entries>>, String> {
+    let length = items.len();
+    let mut maps = Vec::with_capacity(length);
     for item in items {
-        match view(*item) {
-            Plain::Null => return Err("toml: cannot encode array with nil element".to_owned()),
-            Plain::Map(map) | Plain::Fields(map) => maps.push(map),
+        match item.node() {
+            Node::Null => return Err("toml: cannot encode array with nil element".to_owned()),
+            Node::Map(entries) => maps.push(entries),
             _ => {}
         }
     }
-    Ok((!maps.is_empty() && maps.len() == items.len()).then_some(maps))
+    Ok((!maps.is_empty() && maps.len() == length).then_some(maps))
 }
 
 /// A piece of a value in one line that is still to be written.
-enum Piece<'v> {
+enum Piece<'t, T> {
     Text(&'static str),
-    Key(&'v str),
-    Value(Value<'v>, usize),
+    Key(Cow<'t, str>),
+    Value(T, usize),
 }
 
 /// Writes a value in one line.
-fn inline<'v, E>(
-    value: Value<'v>,
-    view: &dyn Fn(Value<'v>) -> Plain<'v>,
+fn inline<'t, E>(
+    tree: impl Tree<'t>,
     out: &mut String,
     grow: &mut impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(), Refused<E>> {
-    let mut pieces = vec![Piece::Value(value, 0)];
+    let mut pieces = vec![Piece::Value(tree, 0)];
     while let Some(piece) = pieces.pop() {
         match piece {
             Piece::Text(text) => out.push_str(text),
             Piece::Key(name) => {
-                key(name, out);
+                key(&name, out);
                 out.push_str(" = ");
             }
             Piece::Value(_, level) if level > MAX_DEPTH => {
                 return Err(Refused::Value("toml: the value contains itself".to_owned()));
             }
-            Piece::Value(value, level) => match view(value) {
-                Plain::List(items) => list(items, view, level, &mut pieces).map_err(Refused::Value)?,
-                Plain::Map(map) | Plain::Fields(map) => table(map, view, level, &mut pieces).map_err(Refused::Value)?,
-                plain => scalar(plain, out, grow)?,
+            Piece::Value(tree, level) => match tree.node() {
+                Node::List(items) => list(items, level, &mut pieces).map_err(Refused::Value)?,
+                Node::Map(entries) => table(entries, level, &mut pieces).map_err(Refused::Value)?,
+                node => scalar(node, out, grow)?,
             },
         }
         grow(out.len())?;
@@ -170,16 +178,12 @@ fn inline<'v, E>(
 }
 
 /// Adds the pieces of a list, last one first.
-fn list<'v>(
-    items: &'v [Value<'v>],
-    view: &dyn Fn(Value<'v>) -> Plain<'v>,
-    level: usize,
-    pieces: &mut Vec<Piece<'v>>,
-) -> Result<(), String> {
-    maps(items, view)?;
+fn list<'t, T: Tree<'t>>(items: T::Items, level: usize, pieces: &mut Vec<Piece<'t, T>>) -> Result<(), String> {
+    maps::<T>(items.clone())?;
     pieces.push(Piece::Text("]"));
-    for (at, item) in items.iter().enumerate().rev() {
-        pieces.push(Piece::Value(*item, level + 1));
+    let items: Vec<_> = items.collect();
+    for (at, item) in items.into_iter().enumerate().rev() {
+        pieces.push(Piece::Value(item, level + 1));
         pieces.extend((at > 0).then_some(Piece::Text(", ")));
     }
     pieces.push(Piece::Text("["));
@@ -187,18 +191,13 @@ fn list<'v>(
 }
 
 /// Adds the pieces of a table in one line, last one first: plain entries come before tables.
-fn table<'v>(
-    map: &'v Map<'v>,
-    view: &dyn Fn(Value<'v>) -> Plain<'v>,
-    level: usize,
-    pieces: &mut Vec<Piece<'v>>,
-) -> Result<(), String> {
+fn table<'t, T: Tree<'t>>(entries: T::Entries, level: usize, pieces: &mut Vec<Piece<'t, T>>) -> Result<(), String> {
     let mut groups = [Vec::new(), Vec::new()];
-    for (key, value) in map.iter_sorted() {
-        let is_table = match view(value) {
-            Plain::Map(_) | Plain::Fields(_) => true,
-            Plain::List(items) => maps(items, view)?.is_some(),
-            Plain::Null => continue,
+    for (key, value) in sorted::<T>(entries) {
+        let is_table = match value.node() {
+            Node::Map(_) => true,
+            Node::List(items) => maps::<T>(items)?.is_some(),
+            Node::Null => continue,
             _ => false,
         };
         groups[usize::from(is_table)].push((key, value));
@@ -213,28 +212,35 @@ fn table<'v>(
     Ok(())
 }
 
-fn scalar<E>(
-    value: Plain<'_>,
+fn scalar<'t, T: Tree<'t>, E>(
+    node: Node<'t, T>,
     out: &mut String,
     grow: &mut impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(), Refused<E>> {
-    match value {
-        Plain::Bool(truth) => out.push_str(if truth { "true" } else { "false" }),
-        Plain::Int(n) => out.push_str(itoa::Buffer::new().format(n)),
-        Plain::Uint(n) => out.push_str(itoa::Buffer::new().format(n)),
-        Plain::Float(n) => out.push_str(&float(n)),
-        Plain::Text(bytes) => {
-            grow(out.len().saturating_add(bytes.len()))?;
-            quoted(&lossy(&bytes), out);
+    match node {
+        Node::Bool(truth) => out.push_str(if truth { "true" } else { "false" }),
+        Node::Int(n) => out.push_str(itoa::Buffer::new().format(n)),
+        Node::Uint(n) => out.push_str(itoa::Buffer::new().format(n)),
+        Node::Float(n) => out.push_str(&float(n)),
+        Node::Text(text) => {
+            grow(out.len().saturating_add(text.as_str().len()))?;
+            quoted(text.as_str(), out);
         }
-        Plain::Time(time) => out.push_str(&time),
-        Plain::Bytes(octets) => {
+        Node::Octets(bytes) => {
+            grow(out.len().saturating_add(bytes.len()))?;
+            quoted(&lossy(bytes), out);
+        }
+        Node::Made(text) => quoted(&text, out),
+        Node::Time(text) | Node::Digits(text) => out.push_str(&text),
+        Node::Spelled(text) => out.push_str(text),
+        Node::Tagged(_, inner) => scalar(inner.node(), out, grow)?,
+        Node::Bytes(octets) => {
             let numbers: Vec<_> = octets.iter().map(u8::to_string).collect();
             out.push_str(&format!("[{}]", numbers.join(", ")));
         }
-        Plain::Refused(why) => return Err(Refused::Value(why)),
+        Node::Refused(why) => return Err(Refused::Value(why)),
         // Null was refused or left out before.
-        Plain::Null | Plain::List(_) | Plain::Map(_) | Plain::Fields(_) => {}
+        Node::Null | Node::List(_) | Node::Map(_) => {}
     }
     Ok(())
 }
@@ -376,11 +382,11 @@ mod tests {
 
     use super::super::plain;
     use super::*;
-    use crate::Arena;
+    use crate::{Arena, Viewed};
 
     fn written(value: Value<'_>) -> Result<String, Refused<Infallible>> {
         let mut out = String::new();
-        write(value, &plain, &mut out, &mut |_| Ok(())).map(|()| out)
+        write(Viewed(value, &plain), &mut out, &mut |_| Ok(())).map(|()| out)
     }
 
     #[test]

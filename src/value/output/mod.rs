@@ -10,13 +10,13 @@ use std::ops::Range;
 use std::slice::Iter;
 use std::str::FromStr;
 
-use crate::json::Json;
+use crate::json::{Json, JsonStyle};
 use crate::yaml::{Kyaml, Yaml, quoted};
 use crate::{Entries, Map, Text, Value};
 pub(super) use buffer::Buffer;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limit;
-pub use tree::{Common, Key, Node, Sorted, Tree};
+pub use tree::{ByKey, Common, Key, Node, Tree, View, Viewed, plain};
 pub(super) use tree::{duplicate, non_finite};
 
 /// A document format.
@@ -125,7 +125,8 @@ fn documents_into<'t, T: Tree<'t>>(
             OutputFormat::Kyaml => Kyaml::new(out, &mut grow).document(document)?,
             OutputFormat::Json | OutputFormat::Ndjson => {
                 let mut up_to_end = |len| grow(len).map(|()| end);
-                Json::document(format == OutputFormat::Json, out, &mut up_to_end).line(document)?
+                let style = if format == OutputFormat::Json { JsonStyle::Pretty } else { JsonStyle::Compact };
+                Json::new(style, true, out, &mut up_to_end).line(document)?
             }
         };
         if let Some(key) = duplicate {
@@ -144,7 +145,7 @@ pub fn write_yaml<E>(
     out: &mut String,
     grow: &mut impl FnMut(usize) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
-    Buffer::append(out, |out| Yaml::new(out, grow).document(Sorted(value)))
+    Buffer::append(out, |out| Yaml::new(out, grow).document(Viewed(value, ByKey)))
 }
 
 /// Appends `text` to `out` between double quotes, escaped as every YAML parser reads it.
@@ -228,32 +229,16 @@ impl<'v> Iterator for MapEntries<'v> {
 
 impl ExactSizeIterator for MapEntries<'_> {}
 
-/// The items of a list or the entries of a map whose maps are written in key order.
+/// The items of a list or the entries of a map in a view.
 #[derive(Debug, Clone)]
-pub struct InOrder<I>(I);
+pub struct InView<I, V>(I, V);
 
-impl<I> InOrder<I> {
-    /// Returns the items or entries of `values`.
-    #[inline(always)]
-    const fn new(values: I) -> Self {
-        Self(values)
-    }
-}
-
-impl InOrder<MapEntries<'_>> {
-    /// Returns `true` if there may be keys other than text.
-    #[inline(always)]
-    const fn has_other_keys(&self) -> bool {
-        self.0.has_other_keys()
-    }
-}
-
-impl<'v> Iterator for InOrder<Copied<Iter<'v, Value<'v>>>> {
-    type Item = Sorted<'v>;
+impl<'v, V: Copy> Iterator for InView<Copied<Iter<'v, Value<'v>>>, V> {
+    type Item = Viewed<'v, V>;
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Sorted<'v>> {
-        self.0.next().map(Sorted)
+    fn next(&mut self) -> Option<Viewed<'v, V>> {
+        Some(Viewed(self.0.next()?, self.1))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -261,12 +246,12 @@ impl<'v> Iterator for InOrder<Copied<Iter<'v, Value<'v>>>> {
     }
 }
 
-impl<'v> Iterator for InOrder<MapEntries<'v>> {
-    type Item = (Key<'v>, Sorted<'v>);
+impl<'v, V: Copy> Iterator for InView<MapEntries<'v>, V> {
+    type Item = (Key<'v>, Viewed<'v, V>);
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().map(|(key, value)| (key, Sorted(value)))
+        self.0.next().map(|(key, value)| (key, Viewed(value, self.1)))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -274,7 +259,22 @@ impl<'v> Iterator for InOrder<MapEntries<'v>> {
     }
 }
 
-impl<I: ExactSizeIterator> ExactSizeIterator for InOrder<I> where Self: Iterator {}
+impl<I: ExactSizeIterator, V> ExactSizeIterator for InView<I, V> where Self: Iterator {}
+
+/// The reason that a tree was not written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refused<E> {
+    /// The format cannot hold a value.
+    Value(String),
+    /// The caller stopped the writing.
+    Stopped(E),
+}
+
+impl<E> From<E> for Refused<E> {
+    fn from(error: E) -> Self {
+        Refused::Stopped(error)
+    }
+}
 
 #[cfg(all(test, feature = "yaml"))]
 mod tests;

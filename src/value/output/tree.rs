@@ -8,11 +8,11 @@ use std::collections::HashSet;
 use std::iter::Copied;
 use std::slice::Iter;
 
-use super::{InOrder, MapEntries};
-use crate::{Data, Extended, Text, Value, Writing};
+use super::{InView, MapEntries};
+use crate::{Data, Extended, Map, Text, Value, Writing};
 
 /// A reference to a node of a writable tree.
-pub trait Tree<'t>: Copy + 't {
+pub trait Tree<'t>: Copy {
     /// The items of a list.
     type Items: ExactSizeIterator<Item = Self> + Clone;
     /// The entries of a map in output order.
@@ -33,12 +33,12 @@ pub trait Tree<'t>: Copy + 't {
         Common::Other
     }
 
-    /// Returns the keys and values of a map as parallel slices.
+    /// Returns the keys and the values of a map, if they are stored apart.
     ///
     /// # Errors
     /// The entries themselves, if they are not stored that way.
     #[inline(always)]
-    fn as_slices(entries: Self::Entries) -> Result<(&'t [Text<'t>], &'t [Self]), Self::Entries> {
+    fn split(entries: Self::Entries) -> Result<(&'t [Text<'t>], Self::Items), Self::Entries> {
         Err(entries)
     }
 
@@ -69,6 +69,10 @@ pub enum Node<'t, T: Tree<'t>> {
     Made(String),
     /// Bytes, written as base64 text.
     Bytes(&'t [u8]),
+    /// Text that may not be UTF-8.
+    Octets(&'t [u8]),
+    /// A point in time, by RFC 3339.
+    Time(String),
     /// A finite number in a spelling that is portable across formats and parsers
     /// ([`keeps_spelling`](crate::yaml::keeps_spelling)).
     Spelled(&'t str),
@@ -80,6 +84,8 @@ pub enum Node<'t, T: Tree<'t>> {
     List(T::Items),
     /// A map.
     Map(T::Entries),
+    /// A value that documents cannot hold. The text says why.
+    Refused(String),
 }
 
 /// The content of a node of one of the most common kinds.
@@ -190,9 +196,9 @@ impl<'v> Tree<'v> for Value<'v> {
     }
 
     #[inline(always)]
-    fn as_slices(entries: MapEntries<'v>) -> Result<(&'v [Text<'v>], &'v [Self]), MapEntries<'v>> {
+    fn split(entries: MapEntries<'v>) -> Result<(&'v [Text<'v>], Self::Items), MapEntries<'v>> {
         match entries {
-            MapEntries::Inserted(keys, values) => Ok((keys.as_slice(), values.as_slice())),
+            MapEntries::Inserted(keys, values) => Ok((keys.as_slice(), values.copied())),
             others => Err(others),
         }
     }
@@ -237,17 +243,74 @@ fn extended<'v>(kind: &'v Extended<'v>, sorted: bool) -> Node<'v, Value<'v>> {
     }
 }
 
-/// A value whose maps are written in key order.
-#[derive(Debug, Clone, Copy)]
-pub struct Sorted<'v>(pub Value<'v>);
+/// Returns the node of a value as network services exchange it: maps in key order, bytes as text, durations as numbers.
+/// Other values that are not plain data are refused.
+pub fn plain<'v>(value: Value<'v>) -> Node<'v, Value<'v>> {
+    let Some(kind) = value.extended() else { return view(value, true) };
+    match kind {
+        Extended::Sized(number) => plain(number.plain()),
+        Extended::Bytes(bytes) => Node::Octets(bytes),
+        Extended::Typed(_, elements) => match plain(*elements) {
+            Node::Octets(bytes) => Node::Bytes(bytes),
+            Node::Text(text) => Node::Bytes(text.as_str().as_bytes()),
+            elements => elements,
+        },
+        Extended::Written(inner, _) | Extended::Optional(inner) | Extended::Marked(inner, _) => plain(*inner),
+        Extended::Number(number) => number.to_f64().map_or(Node::Null, Node::Float),
+        Extended::Duration(nanos) => Node::Int(*nanos),
+        Extended::Timestamp { .. } => Node::Time(kind.plain_text().unwrap_or_default().into_owned()),
+        Extended::Null(_) | Extended::Unknown(_) => Node::Null,
+        kind => Node::Refused(format!("a {} is not plain data", kind.name())),
+    }
+}
 
-impl<'v> Tree<'v> for Sorted<'v> {
-    type Items = InOrder<Copied<Iter<'v, Value<'v>>>>;
-    type Entries = InOrder<MapEntries<'v>>;
+/// A way of looking at values, which hides what only a language knows.
+pub trait View<'v>: Copy {
+    /// Returns the node of a value. Text and integers are never anything else.
+    fn node(self, value: Value<'v>) -> Node<'v, Value<'v>>;
+
+    /// Returns the entries of a map, if that takes no more than a look at it.
+    fn entries(self, map: &'v Map<'v>) -> Option<MapEntries<'v>>;
+}
+
+/// The view of values whose maps are written in key order.
+#[derive(Debug, Clone, Copy)]
+pub struct ByKey;
+
+impl<'v> View<'v> for ByKey {
+    #[inline(always)]
+    fn node(self, value: Value<'v>) -> Node<'v, Value<'v>> {
+        view(value, true)
+    }
+
+    #[inline(always)]
+    fn entries(self, map: &'v Map<'v>) -> Option<MapEntries<'v>> {
+        Some(MapEntries::of(map, true))
+    }
+}
+
+impl<'v, F: Fn(Value<'v>) -> Node<'v, Value<'v>>> View<'v> for &F {
+    fn node(self, value: Value<'v>) -> Node<'v, Value<'v>> {
+        self(value)
+    }
+
+    fn entries(self, _: &'v Map<'v>) -> Option<MapEntries<'v>> {
+        None
+    }
+}
+
+/// A value in a view.
+#[derive(Debug, Clone, Copy)]
+pub struct Viewed<'v, V>(pub Value<'v>, pub V);
+
+impl<'v, V: View<'v>> Tree<'v> for Viewed<'v, V> {
+    type Items = InView<Copied<Iter<'v, Value<'v>>>, V>;
+    type Entries = InView<MapEntries<'v>, V>;
 
     #[inline]
     fn node(self) -> Node<'v, Self> {
-        match view(self.0, true) {
+        let view = self.1;
+        match view.node(self.0) {
             Node::Null => Node::Null,
             Node::Bool(b) => Node::Bool(b),
             Node::Int(n) => Node::Int(n),
@@ -256,11 +319,14 @@ impl<'v> Tree<'v> for Sorted<'v> {
             Node::Text(text) => Node::Text(text),
             Node::Made(text) => Node::Made(text),
             Node::Bytes(bytes) => Node::Bytes(bytes),
+            Node::Octets(bytes) => Node::Octets(bytes),
+            Node::Time(text) => Node::Time(text),
             Node::Spelled(text) => Node::Spelled(text),
             Node::Digits(text) => Node::Digits(text),
-            Node::Tagged(tag, value) => Node::Tagged(tag, Sorted(value)),
-            Node::List(items) => Node::List(InOrder::new(items)),
-            Node::Map(entries) => Node::Map(InOrder::new(entries)),
+            Node::Tagged(tag, value) => Node::Tagged(tag, Viewed(value, view)),
+            Node::List(items) => Node::List(InView(items, view)),
+            Node::Map(entries) => Node::Map(InView(entries, view)),
+            Node::Refused(why) => Node::Refused(why),
         }
     }
 
@@ -274,15 +340,17 @@ impl<'v> Tree<'v> for Sorted<'v> {
         match self.0 {
             Value::Str(text) => Common::Text(text),
             Value::Int(n) => Common::Int(n),
-            Value::List(list) => Common::List(InOrder::new(list.items().iter().copied())),
-            Value::Map(map) => Common::Map(InOrder::new(MapEntries::of(map, true))),
+            Value::List(list) => Common::List(InView(list.items().iter().copied(), self.1)),
+            Value::Map(map) => {
+                self.1.entries(map).map_or(Common::Other, |entries| Common::Map(InView(entries, self.1)))
+            }
             _ => Common::Other,
         }
     }
 
     #[inline(always)]
     fn has_other_keys(entries: &Self::Entries) -> bool {
-        entries.has_other_keys()
+        entries.0.has_other_keys()
     }
 }
 

@@ -8,6 +8,7 @@ use super::scalar::{Class, LONGEST_PLAIN, class_in_line, is_word, must_escape};
 use super::write::{bool_text, float, untagged};
 use super::write::{escaped, numbered};
 use crate::Text;
+use crate::marshal::lossy;
 use crate::output::{Buffer, Key, Node, Tree, duplicate};
 use dropforge_base::stdlib::encodings::{base64, base64_len};
 
@@ -35,13 +36,14 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
     /// Writes a node inside a collection with this indentation.
     fn node<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>, indent: usize) -> Result<(), E> {
         match node {
-            Node::Null => self.out.push_str("null"),
+            Node::Null | Node::Refused(_) => self.out.push_str("null"),
             Node::Bool(b) => self.out.push_str(bool_text(b)),
             Node::Int(n) => self.out.push_int(n),
             Node::Uint(n) => self.out.push_int(n),
             Node::Float(n) => float(n, self.out),
             Node::Text(text) => self.value_text(&text, indent + 2)?,
-            Node::Made(text) => self.text(&text, indent + 2)?,
+            Node::Made(text) | Node::Time(text) => self.text(&text, indent + 2)?,
+            Node::Octets(bytes) => self.text(&lossy(bytes), indent + 2)?,
             Node::Bytes(bytes) => {
                 (self.grow)(self.out.len() + base64_len(bytes.len()))?;
                 self.one_line(&base64(bytes));

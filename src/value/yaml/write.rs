@@ -13,6 +13,7 @@
 use std::convert::Infallible;
 
 use super::scalar::{Class, LONGEST_PLAIN, class, class_in_line, is_clean, is_word, must_escape};
+use crate::marshal::lossy;
 use crate::output::{Buffer, Key, Node, Tree};
 use crate::{Block, Data, Text};
 use dropforge_base::stdlib::encodings::{base64, base64_len};
@@ -102,13 +103,14 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
     /// Writes a node that looks the same in every position.
     fn scalar<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>) -> Result<(), E> {
         match node {
-            Node::Null | Node::Tagged(..) => self.out.push_str("null"),
+            Node::Null | Node::Tagged(..) | Node::Refused(_) => self.out.push_str("null"),
             Node::Bool(b) => self.out.push_str(bool_text(b)),
             Node::Int(n) => self.out.push_int(n),
             Node::Uint(n) => self.out.push_int(n),
             Node::Float(n) => float(n, self.out),
             Node::Text(text) => self.text_in_line(text.as_str())?,
-            Node::Made(text) => self.text_in_line(&text)?,
+            Node::Made(text) | Node::Time(text) => self.text_in_line(&text)?,
+            Node::Octets(bytes) => self.text_in_line(&lossy(bytes))?,
             Node::Bytes(bytes) => {
                 (self.grow)(self.out.len() + base64_len(bytes.len()))?;
                 self.text_in_line(&base64(bytes))?;
@@ -141,10 +143,10 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
     /// Writes the lines of a map without the last newline. The first line starts with only `lead` bytes of a new line.
     #[inline(never)]
     fn entries<'t, T: Tree<'t>>(&mut self, entries: T::Entries, indent: usize, mut lead: usize) -> Result<(), E> {
-        match T::as_slices(entries) {
+        match T::split(entries) {
             Ok((keys, values)) => {
                 for (key, value) in keys.iter().zip(values) {
-                    self.pair(key, *value, indent, lead)?;
+                    self.pair(key, value, indent, lead)?;
                     lead = 1 + indent;
                 }
             }

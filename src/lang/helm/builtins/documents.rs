@@ -6,11 +6,10 @@ use crate::values::NIL_LIST;
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_machine::function::Cx;
 use dropforge_machine::functions;
-use dropforge_value::marshal::json::{self, Layout};
 use dropforge_value::marshal::json_read::{self, Wanted};
-use dropforge_value::marshal::{Numbers, Plain, Refused, plain, toml, toml_read};
+use dropforge_value::marshal::{Numbers, Refused, exchange_json, plain, toml};
 use dropforge_value::yaml::libyaml::{self, Form, ReadOptions};
-use dropforge_value::{Capsule, CapsuleContent, Extended, Type, Value};
+use dropforge_value::{Capsule, CapsuleContent, Extended, MapEntries, Node, Text, Type, Value, Viewed};
 
 functions! {
     /// Functions that write and read documents.
@@ -22,10 +21,10 @@ functions! {
         [r#"{{ mustToYaml "yes" }}"# => "\"yes\""];
     "toYamlPretty" [Any] = lenient(Form::Pretty, yaml), "Returns a value as YAML with indented lists."
         [r#"{{ dict "a" (list 1) | toYamlPretty }}"# => "a:\n  - 1"];
-    "toJson" [Any] = lenient(Layout::COMPACT, json_text),
+    "toJson" [Any] = lenient(COMPACT, json_text),
         "Returns a value as JSON, or an empty text if JSON cannot hold it."
         [r#"{{ dict "a" "<1>" | toJson }}"# => r#"{"a":"\u003c1\u003e"}"#];
-    "mustToJson" [Any] = strict(Layout::COMPACT, json_text), "Returns a value as JSON."
+    "mustToJson" [Any] = strict(COMPACT, json_text), "Returns a value as JSON."
         [r#"{{ list 1 nil | mustToJson }}"# => "[1,null]"];
     "toPrettyJson" [Any] = lenient(PRETTY, json_text), "Returns a value as indented JSON."
         [r#"{{ list 1 | toPrettyJson }}"# => "[\n  1\n]"];
@@ -58,25 +57,29 @@ functions! {
         [r#"{{ (fromToml "[a]\nb = 1").a.b }}"# => "1"];
 }
 
-/// The layout of `toPrettyJson`.
-const PRETTY: Layout<'static> = Layout { indent: Some("  "), escape_markup: true };
+/// A layout of JSON: `true` for one item per line, and `true` if markup is escaped.
+type Layout = (bool, bool);
 
-/// The layout of `toRawJson`.
-const RAW: Layout<'static> = Layout { indent: None, escape_markup: false };
+const COMPACT: Layout = (false, true);
+const PRETTY: Layout = (true, true);
+const RAW: Layout = (false, false);
 
 /// A document, or the reason that it cannot be written.
 type Written<'v> = std::result::Result<Value<'v>, Refused<Box<Diagnostic>>>;
 
 /// Returns the view of values as plain data: maps with their current content.
-fn view<'v>(cx: &Cx<'v>) -> impl Fn(Value<'v>) -> Plain<'v> {
+fn view<'v>(cx: &Cx<'v>) -> impl Fn(Value<'v>) -> Node<'v, Value<'v>> {
     |value| match (plain(value), value.extended()) {
-        (_, Some(Extended::Typed(NIL_LIST, _))) => Plain::Null,
+        (_, Some(Extended::Typed(NIL_LIST, _))) => Node::Null,
         (_, Some(Extended::Capsule(Capsule { content: CapsuleContent::Texts([text, ..]), .. }))) => {
-            Plain::Text(text.as_bytes().into())
+            Node::Text(Text::new(text))
         }
-        (Plain::Map(fields), Some(Extended::Typed(Type::Capsule(_), _))) => Plain::Fields(fields),
-        (Plain::Map(map), _) => Plain::Map(cx.content(map)),
-        (plain, _) => plain,
+        // Fields keep the order of their declaration.
+        (Node::Map(MapEntries::Sorted(fields, _)), Some(Extended::Typed(Type::Capsule(_), _))) => {
+            Node::Map(MapEntries::of(fields, false))
+        }
+        (Node::Map(MapEntries::Sorted(map, _)), _) => Node::Map(MapEntries::of(cx.content(map), true)),
+        (node, _) => node,
     }
 }
 
@@ -93,13 +96,13 @@ fn growth(cx: &Cx<'_>) -> impl FnMut(usize) -> Result<()> {
 
 fn yaml<'v>(cx: &Cx<'v>, value: Value<'v>, form: Form) -> Written<'v> {
     let mut out = String::new();
-    libyaml::write(value, &view(cx), form, &mut out, &mut growth(cx))?;
+    libyaml::write(Viewed(value, &view(cx)), form, &mut out, &mut growth(cx))?;
     Ok(cx.text(out.strip_suffix('\n').unwrap_or(&out))?)
 }
 
-fn json_text<'v>(cx: &Cx<'v>, value: Value<'v>, layout: Layout<'_>) -> Written<'v> {
+fn json_text<'v>(cx: &Cx<'v>, value: Value<'v>, layout: Layout) -> Written<'v> {
     let mut out = String::new();
-    json::write(value, &view(cx), layout, &mut out, &mut growth(cx))?;
+    exchange_json(Viewed(value, &view(cx)), layout, &mut out, &mut growth(cx))?;
     Ok(cx.text(&out)?)
 }
 
@@ -209,7 +212,7 @@ fn toml_text<'v>(cx: &Cx<'v>, value: Value<'v>, (): ()) -> Written<'v> {
     if is_nil(value) {
         return Err(Refused::Stopped(failed("reflect: call of reflect.Value.Type on zero Value")));
     }
-    toml::write(value, &view(cx), &mut out, &mut growth(cx))?;
+    toml::write(Viewed(value, &view(cx)), &mut out, &mut growth(cx))?;
     Ok(cx.text(&out)?)
 }
 
@@ -224,7 +227,7 @@ fn from_toml<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
     cx.charge(text.len().saturating_mul(2 * size_of::<Value<'_>>()))?;
     cx.spend(text.len() as u64 / 16)?;
     let read = match std::str::from_utf8(text) {
-        Ok(text) => toml_read::read(cx.arena(), text, Numbers::Sized),
+        Ok(text) => toml::read(cx.arena(), text, Numbers::Sized),
         Err(_) => Err("toml: invalid UTF-8 byte".to_owned()),
     };
     match read {

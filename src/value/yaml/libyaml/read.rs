@@ -7,7 +7,8 @@ use super::is_allowed;
 use super::parse::{Event, Parser};
 use super::resolve::{Resolved, resolve};
 use super::scan::Problem;
-use crate::marshal::{Numbers, json, lossy};
+use crate::json::not_finite;
+use crate::marshal::{Numbers, lossy};
 use crate::scan::is_usual;
 use crate::{Arena, Value};
 use dropforge_base::stdlib::characters::push_quoted;
@@ -269,7 +270,7 @@ impl<'t, 'v> ValueBuilder<'t, 'v> {
             Resolved::Uint(n) => self.numbers.uint(self.arena, n),
             Resolved::Float(n) => {
                 if !n.is_finite() {
-                    first(&mut self.floats, || format!("json: unsupported value: {}", json::not_finite(n)));
+                    first(&mut self.floats, || format!("json: unsupported value: {}", not_finite(n)));
                 }
                 Value::Float(n)
             }

@@ -1,15 +1,14 @@
 use std::convert::Infallible;
 
 use super::*;
-use crate::marshal::json::Layout;
-use crate::marshal::{Numbers, Refused, json, plain};
-use crate::{Arena, Value};
+use crate::marshal::{Numbers, Refused, exchange_json, plain};
+use crate::{Arena, Value, Viewed};
 
 const OPTIONS: ReadOptions = ReadOptions { numbers: Numbers::Floats, depth: 100 };
 
 fn written(value: Value<'_>, form: Form) -> Result<String, Refused<Infallible>> {
     let mut out = String::new();
-    write(value, &plain, form, &mut out, &mut |_| Ok(())).map(|()| out)
+    write(Viewed(value, &plain), form, &mut out, &mut |_| Ok(())).map(|()| out)
 }
 
 /// Returns a document as JSON, or the error.
@@ -19,8 +18,8 @@ fn as_json(text: &str) -> String {
         Err(error) => error,
         Ok(value) => {
             let mut out = String::new();
-            let layout = Layout { indent: None, escape_markup: false };
-            json::write(value, &plain, layout, &mut out, &mut |_| Ok::<_, Infallible>(())).unwrap();
+            let tree = Viewed(value, &plain);
+            exchange_json(tree, (false, false), &mut out, &mut |_| Ok::<_, Infallible>(())).unwrap();
             out
         }
     }

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::{slice, vec};
 
 use super::emit::{Analysis, Emitter, WrittenStyle};
 use super::is_allowed;
 use super::resolve::{Resolved, is_base_60, resolve};
-use crate::marshal::{MAX_DEPTH, Plain, Refused, json, lossy};
-use crate::{Map, Value};
+use crate::json::{exchanged_float, exchanged_text, not_finite};
+use crate::marshal::{MAX_DEPTH, lossy};
+use crate::output::{Node, Refused, Tree};
 use dropforge_base::stdlib::encodings::base64;
 use dropforge_base::stdlib::float_format::shortest;
 
@@ -30,95 +32,78 @@ pub enum Form {
     Pretty,
 }
 
-/// Appends `value` to `out` as a document with a final newline. `grow` receives the length of `out` after each node and
+/// Appends `tree` to `out` as a document with a final newline. `grow` receives the length of `out` after each node and
 /// before each long text, and may stop the writing.
 ///
 /// # Errors
 /// What the form cannot hold: non-finite floats and control characters of values that went through JSON, values that
-/// the view refuses, values that contain themselves.
-pub fn write<'v, E>(
-    value: Value<'v>,
-    view: &impl Fn(Value<'v>) -> Plain<'v>,
+/// the tree refuses, values that contain themselves.
+pub fn write<'t, E>(
+    tree: impl Tree<'t>,
     form: Form,
     out: &mut String,
     grow: &mut impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(), Refused<E>> {
     let width = if form == Form::Json { WIDTH } else { usize::MAX };
     let mut writer = DocumentWriter { emitter: Emitter::new(out, width), form, open: Vec::new() };
-    writer.node(view(value), Parent::Document)?;
+    writer.node(tree.node(), false)?;
     grow(writer.emitter.out.len())?;
-    while let Some((next, parent)) = writer.next()? {
-        let plain = view(next);
-        if let Plain::Text(text) = &plain {
-            grow(writer.emitter.out.len().saturating_add(text.len()))?;
+    while let Some((node, is_value)) = writer.next()? {
+        let text = match &node {
+            Node::Text(text) => Some(text.as_str().len()),
+            Node::Octets(bytes) => Some(bytes.len()),
+            _ => None,
+        };
+        if let Some(length) = text {
+            grow(writer.emitter.out.len().saturating_add(length))?;
         }
-        writer.node(plain, parent)?;
+        writer.node(node, is_value)?;
         grow(writer.emitter.out.len())?;
     }
     writer.emitter.indent(0);
     Ok(())
 }
 
-/// The construct that contains a node.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Parent {
-    Document,
-    Item,
-    /// The value of a key.
-    Value,
-}
-
-/// A list or map that is being written.
-struct OpenCollection<'v> {
-    indent: usize,
-    at: usize,
-    content: CollectionItems<'v>,
-}
-
-enum CollectionItems<'v> {
-    List(&'v [Value<'v>]),
+/// The rest of a list or map that is being written.
+enum OpenCollection<'t, T: Tree<'t>> {
+    List(T::Items),
     /// The entries in output order.
-    Map(Vec<(&'v str, Value<'v>)>),
+    Map(vec::IntoIter<(Cow<'t, str>, T)>),
     /// The octets of a list of numbers.
-    Octets(&'v [u8]),
+    Octets(slice::Iter<'t, u8>),
 }
 
-struct DocumentWriter<'o, 'v> {
+struct DocumentWriter<'o, 't, T: Tree<'t>> {
     emitter: Emitter<'o>,
     form: Form,
-    open: Vec<OpenCollection<'v>>,
+    /// The open collections and their indentations.
+    open: Vec<(usize, OpenCollection<'t, T>)>,
 }
 
-impl<'v> DocumentWriter<'_, 'v> {
+impl<'t, T: Tree<'t>> DocumentWriter<'_, 't, T> {
     /// Returns the indentation of the innermost collection.
     fn indent(&self) -> Option<usize> {
-        self.open.last().map(|open| open.indent)
+        self.open.last().map(|open| open.0)
     }
 
-    /// Writes up to the next node and returns it. `None` at the end.
-    fn next<E>(&mut self) -> Result<Option<(Value<'v>, Parent)>, Refused<E>> {
-        while let Some(open) = self.open.last_mut() {
-            let (at, indent) = (open.at, open.indent);
-            open.at += 1;
-            match &open.content {
-                CollectionItems::List(items) => {
-                    if let Some(item) = items.get(at).copied() {
-                        self.begin_item(indent);
-                        return Ok(Some((item, Parent::Item)));
+    /// Writes up to the next node and returns it, with `true` for the value of a key. `None` at the end.
+    fn next<E>(&mut self) -> Result<Option<(Node<'t, T>, bool)>, Refused<E>> {
+        while let Some((indent, open)) = self.open.last_mut() {
+            let indent = *indent;
+            let item = match open {
+                OpenCollection::List(items) => items.next().map(Tree::node),
+                OpenCollection::Octets(octets) => octets.next().map(|octet| Node::Int((*octet).into())),
+                OpenCollection::Map(entries) => match entries.next() {
+                    None => None,
+                    Some((key, value)) => {
+                        self.key(&key, indent)?;
+                        return Ok(Some((value.node(), true)));
                     }
-                }
-                CollectionItems::Octets(octets) => {
-                    if let Some(octet) = octets.get(at).copied() {
-                        self.begin_item(indent);
-                        return Ok(Some((Value::Int(octet.into()), Parent::Item)));
-                    }
-                }
-                CollectionItems::Map(entries) => {
-                    if let Some((key, value)) = entries.get(at).copied() {
-                        self.key(key, indent)?;
-                        return Ok(Some((value, Parent::Value)));
-                    }
-                }
+                },
+            };
+            if let Some(item) = item {
+                self.begin_item(indent);
+                return Ok(Some((item, false)));
             }
             self.open.pop();
         }
@@ -131,7 +116,7 @@ impl<'v> DocumentWriter<'_, 'v> {
     }
 
     /// Writes a key and its colon.
-    fn key<E>(&mut self, key: &'v str, indent: usize) -> Result<(), Refused<E>> {
+    fn key<E>(&mut self, key: &str, indent: usize) -> Result<(), Refused<E>> {
         let text = match self.form {
             Form::Json => through_json_key(key)?,
             Form::Pretty => Cow::Borrowed(key),
@@ -151,25 +136,25 @@ impl<'v> DocumentWriter<'_, 'v> {
         Ok(())
     }
 
-    /// Writes a scalar, or opens a collection.
-    fn node<E>(&mut self, node: Plain<'v>, parent: Parent) -> Result<(), Refused<E>> {
+    /// Writes a scalar, or opens a collection. `is_value` is `true` for the value of a key.
+    fn node<E>(&mut self, node: Node<'t, T>, is_value: bool) -> Result<(), Refused<E>> {
         match node {
-            Plain::List(items) if !items.is_empty() => self.open(CollectionItems::List(items), parent),
-            Plain::Bytes(octets) if !octets.is_empty() && self.form == Form::Pretty => {
-                self.open(CollectionItems::Octets(octets), parent)
+            Node::List(items) if items.len() > 0 => self.open(OpenCollection::List(items), is_value),
+            Node::Bytes(octets) if !octets.is_empty() && self.form == Form::Pretty => {
+                self.open(OpenCollection::Octets(octets.iter()), is_value)
             }
-            Plain::Map(map) | Plain::Fields(map) if !map.is_empty() => {
-                self.open(CollectionItems::Map(sorted(map, self.form)), parent)
+            Node::Map(entries) if entries.len() > 0 => {
+                self.open(OpenCollection::Map(sorted::<T>(entries, self.form).into_iter()), is_value)
             }
             other => self.scalar(other),
         }
     }
 
-    fn open<E>(&mut self, content: CollectionItems<'v>, parent: Parent) -> Result<(), Refused<E>> {
+    fn open<E>(&mut self, content: OpenCollection<'t, T>, is_value: bool) -> Result<(), Refused<E>> {
         // A list in the line of its key is not indented further than the key.
-        let level = parent == Parent::Value
+        let level = is_value
             && self.form == Form::Json
-            && !matches!(content, CollectionItems::Map(_))
+            && !matches!(content, OpenCollection::Map(_))
             && !self.emitter.indention;
         let indent = match self.indent() {
             None => 0,
@@ -179,31 +164,43 @@ impl<'v> DocumentWriter<'_, 'v> {
         if self.open.len() >= MAX_DEPTH {
             return Err(Refused::Value("the value contains itself".to_owned()));
         }
-        self.open.push(OpenCollection { indent, at: 0, content });
+        self.open.push((indent, content));
         Ok(())
     }
 
-    fn scalar<E>(&mut self, node: Plain<'v>) -> Result<(), Refused<E>> {
+    fn scalar<E>(&mut self, node: Node<'t, T>) -> Result<(), Refused<E>> {
         match node {
-            Plain::Null => self.emitter.word("null"),
-            Plain::Bool(truth) => self.emitter.word(if truth { "true" } else { "false" }),
-            Plain::Int(n) => self.emitter.word(itoa::Buffer::new().format(n)),
-            Plain::Uint(n) => self.emitter.word(itoa::Buffer::new().format(n)),
-            Plain::Float(n) => {
+            Node::Null => self.emitter.word("null"),
+            Node::Bool(truth) => self.emitter.word(if truth { "true" } else { "false" }),
+            Node::Int(n) => self.emitter.word(itoa::Buffer::new().format(n)),
+            Node::Uint(n) => self.emitter.word(itoa::Buffer::new().format(n)),
+            Node::Float(n) => {
                 let text = float(n, self.form).map_err(Refused::Value)?;
                 self.emitter.word(&text);
             }
-            Plain::Text(bytes) => match (self.form, std::str::from_utf8(&bytes)) {
-                (Form::Pretty, Ok(text)) => self.text(text),
-                (Form::Pretty, Err(_)) => self.emitter.word(&format!("!!binary {}", base64(&bytes))),
-                (Form::Json, _) => self.text(&through_json(lossy(&bytes))?),
+            Node::Text(text) => return self.any_text(text.as_str()),
+            Node::Made(text) => return self.any_text(&text),
+            Node::Octets(bytes) => match std::str::from_utf8(bytes) {
+                Err(_) if self.form == Form::Pretty => self.emitter.word(&format!("!!binary {}", base64(bytes))),
+                _ => return self.any_text(&lossy(bytes)),
             },
-            Plain::Time(time) if self.form == Form::Pretty => self.emitter.word(&time),
-            Plain::Time(time) => self.text(&time),
-            Plain::Bytes(octets) if self.form == Form::Json => self.text(&base64(octets)),
-            Plain::List(_) | Plain::Bytes(_) => self.emitter.word("[]"),
-            Plain::Map(_) | Plain::Fields(_) => self.emitter.word("{}"),
-            Plain::Refused(why) => return Err(Refused::Value(why)),
+            Node::Time(time) if self.form == Form::Pretty => self.emitter.word(&time),
+            Node::Time(time) => self.text(&time),
+            Node::Bytes(octets) if self.form == Form::Json => self.text(&base64(octets)),
+            Node::Spelled(text) => self.emitter.word(text),
+            Node::Digits(text) => self.emitter.word(&text),
+            Node::Tagged(_, inner) => return self.scalar(inner.node()),
+            Node::List(_) | Node::Bytes(_) => self.emitter.word("[]"),
+            Node::Map(_) => self.emitter.word("{}"),
+            Node::Refused(why) => return Err(Refused::Value(why)),
+        }
+        Ok(())
+    }
+
+    fn any_text<E>(&mut self, text: &str) -> Result<(), Refused<E>> {
+        match self.form {
+            Form::Pretty => self.text(text),
+            Form::Json => self.text(&through_json(Cow::Borrowed(text))?),
         }
         Ok(())
     }
@@ -216,9 +213,10 @@ impl<'v> DocumentWriter<'_, 'v> {
 }
 
 /// Returns the entries of a map in output order.
-fn sorted<'v>(map: &Map<'v>, form: Form) -> Vec<(&'v str, Value<'v>)> {
-    let mut entries: Vec<_> = map.iter_sorted().collect();
-    sort_keys(&mut entries, |a, b| compare_keys(a.0, b.0, form == Form::Pretty).is_lt());
+fn sorted<'t, T: Tree<'t>>(entries: T::Entries, form: Form) -> Vec<(Cow<'t, str>, T)> {
+    let mut entries: Vec<_> = entries.map(|(key, value)| (key.to_text(), value)).collect();
+    entries.sort_by(|a, b| a.0.cmp(&b.0));
+    sort_keys(&mut entries, |a, b| compare_keys(&a.0, &b.0, form == Form::Pretty).is_lt());
     entries
 }
 
@@ -237,7 +235,7 @@ fn wanted_style(text: &str) -> WrittenStyle {
 fn float(n: f64, form: Form) -> Result<String, String> {
     if !n.is_finite() {
         return match form {
-            Form::Json => Err(format!("json: unsupported value: {}", json::not_finite(n))),
+            Form::Json => Err(format!("json: unsupported value: {}", not_finite(n))),
             Form::Pretty if n.is_nan() => Ok(".nan".to_owned()),
             Form::Pretty => Ok(if n > 0.0 { ".inf" } else { "-.inf" }.to_owned()),
         };
@@ -245,7 +243,7 @@ fn float(n: f64, form: Form) -> Result<String, String> {
     if form == Form::Pretty {
         return Ok(shortest(n));
     }
-    let text = json::float(n).unwrap_or_default();
+    let text = exchanged_float(n);
     Ok(match resolve(&text) {
         // Also -0.
         Resolved::Int(n) => n.to_string(),
@@ -259,7 +257,7 @@ fn through_json_key<E>(key: &str) -> Result<Cow<'_, str>, Refused<E>> {
     let text = through_json(Cow::Borrowed(key))?;
     let mut written = String::new();
     if key.len() > LONGEST_JSON_KEY / 6 {
-        json::quoted(key.as_bytes(), true, &mut written);
+        exchanged_text(key, &mut written);
     }
     if written.chars().count() > LONGEST_JSON_KEY || key.contains('\u{85}') {
         return Err(Refused::Value("yaml: did not find expected ',' or '}'".to_owned()));
@@ -335,7 +333,7 @@ fn leading(text: &str, within: bool) -> (i64, usize) {
 }
 
 /// Sorts stably by merging. Unlike the standard sort it accepts that an order is none: numbers may overflow.
-fn sort_keys<T: Copy>(items: &mut Vec<T>, is_less: impl Fn(&T, &T) -> bool) {
+fn sort_keys<T: Clone>(items: &mut Vec<T>, is_less: impl Fn(&T, &T) -> bool) {
     if items.windows(2).all(|pair| matches!(pair, [a, b] if !is_less(b, a))) {
         return;
     }
@@ -351,13 +349,13 @@ fn sort_keys<T: Copy>(items: &mut Vec<T>, is_less: impl Fn(&T, &T) -> bool) {
     }
 }
 
-fn merge_sorted<T: Copy>(mut left: &[T], mut right: &[T], is_less: &impl Fn(&T, &T) -> bool, merged: &mut Vec<T>) {
+fn merge_sorted<T: Clone>(mut left: &[T], mut right: &[T], is_less: &impl Fn(&T, &T) -> bool, merged: &mut Vec<T>) {
     while let (Some((a, rest_a)), Some((b, rest_b))) = (left.split_first(), right.split_first()) {
         if is_less(b, a) {
-            merged.push(*b);
+            merged.push(b.clone());
             right = rest_b;
         } else {
-            merged.push(*a);
+            merged.push(a.clone());
             left = rest_a;
         }
     }
