@@ -4,7 +4,7 @@ use dropforge::engine::{OutputCheck, OutputSyntax};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::marshal::Numbers;
-use dropforge::value::yaml::libyaml::{self, ReadOptions};
+use dropforge::value::yaml::libyaml;
 use dropforge::value::yaml::{Tags, read_with};
 use dropforge::value::{Arena, Data, DataMap, OutputFormat, Scanner, write_documents};
 use proptest::prelude::*;
@@ -83,8 +83,8 @@ fn is_read(text: &str) -> bool {
 
 /// Returns all documents as the other reader reads them.
 fn all_in(text: &str) -> Option<Vec<Data>> {
-    let (arena, options) = (Arena::new(), ReadOptions { numbers: Numbers::Floats, depth: 128 });
-    let documents = libyaml::read_all(&arena, text, options).ok()?;
+    let arena = Arena::new();
+    let documents = libyaml::read_all(&arena, text, Numbers::Floats, 128).ok()?;
     Some(documents.iter().map(|document| document.to_data()).collect())
 }
 

@@ -105,8 +105,7 @@ fn refused_tab(source: &Arc<Source>, limits: &Limits) -> Option<Box<Diagnostic>>
     use dropforge_value::{Arena, yaml::libyaml};
     let text = source.text();
     memchr::memchr(b'\t', text.as_bytes()).filter(|_| !text.trim().is_empty())?;
-    let options = libyaml::ReadOptions { numbers: Numbers::AsWritten, depth: limits.value_depth };
-    let message = libyaml::read_all(&Arena::new(), text, options).err()?;
+    let message = libyaml::read_all(&Arena::new(), text, Numbers::AsWritten, limits.value_depth).err()?;
     let at = text.match_indices('\t').map(|(at, _)| at).find(|at| {
         let line = text.get(..*at).and_then(|before| before.rsplit('\n').next()).unwrap_or("");
         line.trim_start_matches([' ', '-', '?', ':', '\t']).is_empty()

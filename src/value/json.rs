@@ -332,7 +332,6 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
 
     /// Appends text that may not be UTF-8. Other bytes become the escape of U+FFFD.
     fn octets(&mut self, bytes: &[u8]) -> Result<(), E> {
-        self.ask(self.out.len() + bytes.len())?;
         self.out.push(b'"');
         for chunk in bytes.utf8_chunks() {
             self.fence.content(chunk.valid(), self.style, self.out)?;

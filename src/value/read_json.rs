@@ -1,16 +1,11 @@
 //! Reads JSON text into an arena, without its errors: text that is not JSON is left to a reader that explains them.
 
-use std::borrow::Cow;
-use std::collections::HashSet;
-use std::fmt;
 use std::sync::Arc;
-
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::input_builder::{InputBuilder, Scratch};
 use super::json_lexer::{self, LEVELS, WHITE};
 use super::outline::Place;
-use super::{Text, Value};
+use super::{Data, Text, Value};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::text::Source;
 
@@ -291,7 +286,7 @@ impl<'r, 'v, 'w: 'v> JsonReader<'r, 'v, 'w> {
 /// `input.syntax`, `input.duplicate_key`.
 pub fn check_json(source: &Arc<Source>) -> Result<()> {
     let text = source.text();
-    serde_json::from_str::<Unique>(text).map(drop).map_err(|error| {
+    Data::of_json_with_unique_keys(text).map(drop).map_err(|error| {
         let (at, message) = json_error(text, &error);
         let span = source.character(at);
         match error.is_data() {
@@ -315,68 +310,6 @@ pub fn json_error(text: &str, error: &serde_json::Error) -> (usize, String) {
         message = "expected `null`, `true` or `false`".to_owned();
     }
     ((start + error.column().saturating_sub(1)).min(text.len()), message)
-}
-
-/// A value whose maps have each key once.
-struct Unique;
-
-impl<'de> Deserialize<'de> for Unique {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_any(Self)
-    }
-}
-
-/// A key, borrowed unless it has escapes.
-#[derive(serde::Deserialize)]
-struct Name<'k>(#[serde(borrow)] Cow<'k, str>);
-
-impl<'de> Visitor<'de> for Unique {
-    type Value = Self;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> std::result::Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> std::result::Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> std::result::Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> std::result::Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> std::result::Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_str<E>(self, _: &str) -> std::result::Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<Self, A::Error> {
-        while items.next_element::<Self>()?.is_some() {}
-        Ok(self)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> std::result::Result<Self, A::Error> {
-        let mut names = HashSet::new();
-        while let Some(Name(name)) = entries.next_key()? {
-            if names.contains(&name) {
-                return Err(Error::custom(format!("the key `{name}` is given twice")));
-            }
-            names.insert(name);
-            entries.next_value::<Self>()?;
-        }
-        Ok(self)
-    }
 }
 
 #[cfg(test)]

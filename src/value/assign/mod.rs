@@ -234,7 +234,7 @@ impl Assignment {
                 Data::List(_) => {}
                 other => {
                     let last = self.path.len().saturating_sub(1);
-                    return Err(self.error(last, Obstacle::Kind { found: other.kind(), expected: "list" }));
+                    return Err(self.error(last, Some([other.kind(), "list"])));
                 }
             },
             Action::Merge(over) => match here {
@@ -245,10 +245,10 @@ impl Assignment {
         Ok(())
     }
 
-    fn error(&self, at: usize, obstacle: Obstacle) -> Box<Diagnostic> {
+    fn error(&self, at: usize, obstacle: Option<[&str; 2]>) -> Box<Diagnostic> {
         match obstacle {
-            Obstacle::Kind { found, expected } => self.conflict(at, found, expected),
-            Obstacle::Gaps => {
+            Some([found, expected]) => self.conflict(at, found, expected),
+            None => {
                 let most = thousands(MAX_GAPS);
                 let message = format!("`{}`: the indexes of all options skip more than {most} list items", self.origin);
                 Diagnostic::new(Code::BadSet, message).with_help("count indexes from 0 without gaps")
@@ -269,15 +269,9 @@ impl Assignment {
     }
 }
 
-/// The reason why a path leads nowhere.
-enum Obstacle {
-    /// A value of another kind.
-    Kind { found: &'static str, expected: &'static str },
-    /// Too many skipped list items.
-    Gaps,
-}
-
-type Found<'d, T> = std::result::Result<&'d mut T, Obstacle>;
+/// A value that a path leads to. The error is a value of another kind and the kind that is expected there, or `None` for
+/// too many skipped list items.
+type Found<'d, T> = std::result::Result<&'d mut T, Option<[&'static str; 2]>>;
 
 /// Returns the map to descend into. A list item of another kind is replaced.
 fn as_map(here: &mut Data, inside_list: bool) -> Found<'_, DataMap> {
@@ -286,7 +280,7 @@ fn as_map(here: &mut Data, inside_list: bool) -> Found<'_, DataMap> {
     }
     match here {
         Data::Map(map) => Ok(map),
-        other => Err(Obstacle::Kind { found: other.kind(), expected: "map" }),
+        other => Err(Some([other.kind(), "map"])),
     }
 }
 
@@ -296,14 +290,14 @@ fn as_list(here: &mut Data) -> Found<'_, Vec<Data>> {
     }
     match here {
         Data::List(items) => Ok(items),
-        other => Err(Obstacle::Kind { found: other.kind(), expected: "list" }),
+        other => Err(Some([other.kind(), "list"])),
     }
 }
 
 fn list_item<'d>(items: &'d mut Vec<Data>, index: usize, gaps: &mut Gaps) -> Found<'d, Data> {
-    gaps.0 = gaps.0.checked_sub(index.saturating_sub(items.len())).ok_or(Obstacle::Gaps)?;
+    gaps.0 = gaps.0.checked_sub(index.saturating_sub(items.len())).ok_or(None)?;
     if items.len() <= index {
         items.resize(index + 1, Data::Null);
     }
-    items.get_mut(index).ok_or(Obstacle::Gaps)
+    items.get_mut(index).ok_or(None)
 }

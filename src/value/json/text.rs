@@ -37,14 +37,21 @@ impl<E, G: FnMut(usize) -> Result<usize, E>> Fence<'_, G> {
         self.ask(out.len() + 1)
     }
 
+    /// Appends the content of a JSON string.
     pub fn content(&mut self, text: &str, style: JsonStyle, out: &mut impl JsonSink) -> Result<(), E> {
         let (bytes, mut start) = (text.as_bytes(), 0);
+        if style.is_exchanged() {
+            // Each question costs a step there, whatever the text has to escape.
+            self.ask(out.len() + bytes.len())?;
+        }
         loop {
             let end = match style {
                 JsonStyle::Exchanged { markup, .. } => exchanged_end(bytes, start, markup),
                 _ => clean_end(bytes, start),
             };
-            self.ask(out.len() + end - start)?;
+            if !style.is_exchanged() {
+                self.ask(out.len() + end - start)?;
+            }
             out.push_str(text.get(start..end).unwrap_or(""));
             let Some(byte) = bytes.get(end) else { return Ok(()) };
             if *byte == SEPARATOR[0] {

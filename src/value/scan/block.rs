@@ -1,9 +1,8 @@
 //! Documents and block collections, line by line, and flow collections on one or several lines.
 
-use super::Collection;
+use super::Scan;
 use super::scalar::RunEnd;
 use super::scalar::{END, FIRST, NAME, is};
-use super::{Outlined, Scan};
 use crate::yaml::is_own_name;
 
 /// Maximum length of a key. Readers allow a little more.
@@ -75,7 +74,7 @@ impl<'s> Scan<'s> {
     #[inline(always)]
     fn close_beyond(&mut self, column: usize) -> Option<()> {
         while let Some(top) = self.nest.top() {
-            let ends_here = top.column == column && top.kind == Collection::List && !self.is_dash();
+            let ends_here = top.column == column && !top.is_map && !self.is_dash();
             if top.column <= column && !ends_here {
                 break;
             }
@@ -107,11 +106,9 @@ impl<'s> Scan<'s> {
     /// Begins a list item at `column`.
     fn item(&mut self, column: usize) -> Option<()> {
         match self.nest.top() {
-            Some(top) if top.kind == Collection::List && top.column == column => {}
+            Some(top) if !top.is_map && top.column == column => {}
             // The items of a list in a map may be in the column of the map's keys.
-            top if self.pending && top.is_none_or(|top| top.column <= column) => {
-                self.nest.open(Collection::List, column)?
-            }
+            top if self.pending && top.is_none_or(|top| top.column <= column) => self.nest.open(false, column)?,
             _ => return None,
         }
         self.pending = true;
@@ -184,17 +181,15 @@ impl<'s> Scan<'s> {
     #[inline(always)]
     fn entry(&mut self, column: usize, name: &[u8]) -> Option<()> {
         match self.nest.top() {
-            Some(top) if top.kind == Collection::Map && top.column == column => {}
-            top if self.pending && top.is_none_or(|top| top.column < column) => {
-                self.nest.open(Collection::Map, column)?
-            }
+            Some(top) if top.is_map && top.column == column => {}
+            top if self.pending && top.is_none_or(|top| top.column < column) => self.nest.open(true, column)?,
             _ => return None,
         }
         if name.len() > LONGEST_KEY || !is_gap(self.byte(self.at + 1)) {
             return None;
         }
         if column == 0 {
-            self.outline.push(Outlined { line: self.line, key: name.len() });
+            self.outline.push((self.line, name.len()));
         }
         self.nest.key(name);
         self.at += 1;
@@ -285,7 +280,7 @@ impl Scan<'_> {
         self.open_flow(parent)?;
         while self.nest.depth() > around {
             self.skip_gap(parent)?;
-            let is_map = self.nest.top()?.kind == Collection::Map;
+            let is_map = self.nest.top()?.is_map;
             match self.here() {
                 b'}' if is_map => self.close_flow(parent, around)?,
                 b']' if !is_map => self.close_flow(parent, around)?,
@@ -301,9 +296,9 @@ impl Scan<'_> {
     }
 
     fn open_flow(&mut self, parent: Option<usize>) -> Option<()> {
-        let kind = if self.here() == b'{' { Collection::Map } else { Collection::List };
+        let is_map = self.here() == b'{';
         self.at += 1;
-        self.nest.open(kind, parent.unwrap_or(0))
+        self.nest.open(is_map, parent.unwrap_or(0))
     }
 
     fn close_flow(&mut self, parent: Option<usize>, around: usize) -> Option<()> {

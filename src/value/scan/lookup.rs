@@ -17,24 +17,19 @@ pub fn word_at<'t>(document: &'t str, path: &str) -> Option<&'t str> {
     while let Some(key) = keys.next() {
         let entry = entry(rest, parent, key)?;
         if keys.peek().is_none() {
-            return word(&entry);
+            return word(entry);
         }
-        if !without_comment(entry.value).is_empty() {
+        let (column, value, below) = entry;
+        if !without_comment(value).is_empty() {
             return None;
         }
-        (rest, parent) = (entry.rest, Some(entry.column));
+        (rest, parent) = (below, Some(column));
     }
     None
 }
 
-/// An entry of a block map.
-struct KeyLine<'t> {
-    column: usize,
-    /// The rest of its line.
-    value: &'t str,
-    /// The lines below.
-    rest: &'t str,
-}
+/// An entry of a block map: its column, the rest of its line, and the lines below.
+type KeyLine<'t> = (usize, &'t str, &'t str);
 
 /// Returns the entry `key` of the map that begins in `text`, deeper than the column `parent`.
 fn entry<'t>(text: &'t str, parent: Option<usize>, key: &str) -> Option<KeyLine<'t>> {
@@ -56,7 +51,7 @@ fn entry<'t>(text: &'t str, parent: Option<usize>, key: &str) -> Option<KeyLine<
         }
         let value = content.strip_prefix(key).and_then(|rest| rest.strip_prefix(':'));
         if let Some(value) = value.filter(|value| indent == own && (value.is_empty() || value.starts_with(' '))) {
-            return Some(KeyLine { column: own, value, rest });
+            return Some((own, value, rest));
         }
     }
     None
@@ -79,8 +74,8 @@ fn begins_with_key(line: &str) -> bool {
 }
 
 /// Returns the value of an entry if it is one word.
-fn word<'t>(entry: &KeyLine<'t>) -> Option<&'t str> {
-    let value = without_comment(entry.value);
+fn word<'t>((column, value, below): KeyLine<'t>) -> Option<&'t str> {
+    let value = without_comment(value);
     let quoted = ['"', '\''].into_iter().find_map(|quote| value.strip_prefix(quote)?.strip_suffix(quote));
     let word = quoted.unwrap_or(value);
     let is_word = word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-'));
@@ -89,17 +84,17 @@ fn word<'t>(entry: &KeyLine<'t>) -> Option<&'t str> {
     if !is_word || !(is_text || (quoted.is_some() && !word.is_empty())) {
         return None;
     }
-    (quoted.is_some() || !goes_on(entry)).then_some(word)
+    (quoted.is_some() || !goes_on(column, below)).then_some(word)
 }
 
 /// Returns `true` if lines below may belong to the value.
-fn goes_on(entry: &KeyLine<'_>) -> bool {
+fn goes_on(parent: usize, below: &str) -> bool {
     let mut column = 0;
-    for byte in entry.rest.bytes() {
+    for byte in below.bytes() {
         match byte {
             b' ' | b'\t' => column += 1,
             b'\n' | b'\r' => column = 0,
-            _ => return column > entry.column,
+            _ => return column > parent,
         }
     }
     false

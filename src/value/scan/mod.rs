@@ -30,16 +30,8 @@ pub(super) use self::scalar::is_usual;
 #[derive(Debug, Default)]
 pub struct Scanner {
     nest: Nest,
-    outline: Vec<Outlined>,
-}
-
-/// An entry of a map in column 0.
-#[derive(Debug, Clone, Copy)]
-struct Outlined {
-    /// The start of its line.
-    line: usize,
-    /// The length of its key.
-    key: usize,
+    /// For each entry of a map in column 0, the start of its line and the length of its key.
+    outline: Vec<(usize, usize)>,
 }
 
 impl Scanner {
@@ -80,11 +72,11 @@ impl Scanner {
         if markers > 0 || self.outline.is_empty() {
             return None;
         }
-        let ends = self.outline.iter().skip(1).map(|next| next.line).chain([text.len()]);
-        Some(self.outline.iter().zip(ends).map(|(entry, end)| {
-            let lines = text.get(entry.line..end).unwrap_or("");
+        let ends = self.outline.iter().skip(1).map(|next| next.0).chain([text.len()]);
+        Some(self.outline.iter().zip(ends).map(|((line, key), end)| {
+            let lines = text.get(*line..end).unwrap_or("");
             let start = usize::from(lines.starts_with(['"', '\'']));
-            (lines.get(start..start + entry.key).unwrap_or(""), lines)
+            (lines.get(start..start + key).unwrap_or(""), lines)
         }))
     }
 
@@ -108,11 +100,11 @@ struct Scan<'s> {
     /// The number of document markers.
     markers: usize,
     nest: &'s mut Nest,
-    outline: &'s mut Vec<Outlined>,
+    outline: &'s mut Vec<(usize, usize)>,
 }
 
 impl<'s> Scan<'s> {
-    fn new(text: &'s str, nest: &'s mut Nest, outline: &'s mut Vec<Outlined>) -> Self {
+    fn new(text: &'s str, nest: &'s mut Nest, outline: &'s mut Vec<(usize, usize)>) -> Self {
         nest.clear();
         Self { bytes: text.as_bytes(), text, at: 0, line: 0, pending: true, open: false, markers: 0, nest, outline }
     }
@@ -123,16 +115,9 @@ const DEPTH: usize = 127;
 /// Maximum number of keys that are compared pair by pair.
 const FEW: usize = 12;
 
-/// The kind of an open collection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Collection {
-    Map,
-    List,
-}
-
 #[derive(Debug, Clone, Copy)]
 struct Level {
-    pub kind: Collection,
+    pub is_map: bool,
     /// The column of its entries. Flow collections have that of the block collection around them.
     pub column: usize,
     /// Index of the first of its keys.
@@ -164,11 +149,11 @@ impl Nest {
     }
 
     #[inline]
-    pub fn open(&mut self, kind: Collection, column: usize) -> Option<()> {
+    pub fn open(&mut self, is_map: bool, column: usize) -> Option<()> {
         if self.levels.len() >= DEPTH {
             return None;
         }
-        self.levels.push(Level { kind, column, keys: self.keys.len() });
+        self.levels.push(Level { is_map, column, keys: self.keys.len() });
         Some(())
     }
 
@@ -217,19 +202,19 @@ impl<'s> Scan<'s> {
         self.json_value()?;
         while let Some(top) = self.nest.top() {
             self.skip_white();
-            match (self.here(), top.kind) {
-                (b'}', Collection::Map) | (b']', Collection::List) => {
+            match (self.here(), top.is_map) {
+                (b'}', true) | (b']', false) => {
                     self.at += 1;
                     self.nest.close()?;
                 }
                 (b',', _) if !self.pending => {
                     self.at += 1;
                     self.skip_white();
-                    self.json_entry(top.kind)?;
+                    self.json_entry(top.is_map)?;
                     continue;
                 }
-                (_, kind) if self.pending => {
-                    self.json_entry(kind)?;
+                (_, is_map) if self.pending => {
+                    self.json_entry(is_map)?;
                     continue;
                 }
                 _ => return None,
@@ -253,8 +238,8 @@ impl<'s> Scan<'s> {
         self.skip_to(json_lexer::white(self.rest()));
     }
 
-    fn json_entry(&mut self, kind: Collection) -> Option<()> {
-        if kind == Collection::Map {
+    fn json_entry(&mut self, is_map: bool) -> Option<()> {
+        if is_map {
             let key = self.rest();
             let after = json_lexer::key(key)?;
             // A key with escapes may be the same as another one.
@@ -266,19 +251,13 @@ impl<'s> Scan<'s> {
 
     /// Scans a scalar, or the start of a collection, which is then `pending`.
     fn json_value(&mut self) -> Option<()> {
-        let kind = match self.here() {
-            b'{' => Some(Collection::Map),
-            b'[' => Some(Collection::List),
-            _ => None,
-        };
-        self.pending = kind.is_some();
-        match kind {
-            Some(kind) => {
-                self.at += 1;
-                self.nest.open(kind, 0)
-            }
-            None => json_lexer::scalar(self.rest()).map(|rest| self.skip_to(rest)),
+        self.pending = matches!(self.here(), b'{' | b'[');
+        if !self.pending {
+            return json_lexer::scalar(self.rest()).map(|rest| self.skip_to(rest));
         }
+        let is_map = self.here() == b'{';
+        self.at += 1;
+        self.nest.open(is_map, 0)
     }
 }
 

@@ -1,7 +1,7 @@
 use super::Scanner;
 use crate::Arena;
 use crate::marshal::Numbers;
-use crate::yaml::libyaml::{self, ReadOptions};
+use crate::yaml::libyaml;
 use crate::yaml::{Tags, read_with};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::Source;
@@ -13,8 +13,7 @@ fn scans(text: &str) -> bool {
     if scanned && let Err(errors) = read_with(&Source::new("t", text), &limits, Tags::Kept) {
         panic!("{text:?}: {}", errors[0]);
     }
-    let options = ReadOptions { numbers: Numbers::Floats, depth: 128 };
-    if scanned && let Err(why) = libyaml::read_all(&Arena::new(), text, options) {
+    if scanned && let Err(why) = libyaml::read_all(&Arena::new(), text, Numbers::Floats, 128) {
         panic!("{text:?}: {why}");
     }
     scanned

@@ -151,7 +151,7 @@ impl serde::de::Error for Error {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::new(format!("expected {expected}, found {}", ShownValue(found)))
+        Self::new(format!("expected {expected}, found {}", shown(found)))
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
@@ -180,19 +180,15 @@ impl serde::de::Error for Error {
     }
 }
 
-/// The description of an unexpected value, with long texts shortened.
-struct ShownValue<'u>(Unexpected<'u>);
-
-impl fmt::Display for ShownValue<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Unexpected::Unit | Unexpected::Option => f.write_str("null"),
-            Unexpected::Str(text) => write!(f, "string {}", quoted(text)),
-            Unexpected::Bytes(_) => f.write_str("bytes"),
-            Unexpected::Seq => f.write_str("a list"),
-            Unexpected::Map => f.write_str("a map"),
-            other => fmt::Display::fmt(&other, f),
-        }
+/// Returns the description of an unexpected value, with long texts shortened.
+fn shown(found: Unexpected<'_>) -> String {
+    match found {
+        Unexpected::Unit | Unexpected::Option => "null".to_owned(),
+        Unexpected::Str(text) => format!("string {}", quoted(text)),
+        Unexpected::Bytes(_) => "bytes".to_owned(),
+        Unexpected::Seq => "a list".to_owned(),
+        Unexpected::Map => "a map".to_owned(),
+        other => other.to_string(),
     }
 }
 

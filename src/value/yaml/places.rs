@@ -121,16 +121,8 @@ struct Flow<'s> {
     /// Its offset in the file.
     start: usize,
     text: &'s str,
-    /// Parses an escape at the start: its length in the file, and what it stands for.
-    escapes: fn(&str) -> Option<(usize, Escape)>,
-}
-
-/// The meaning of an escape.
-enum Escape {
-    /// A character of this many bytes.
-    Bytes(usize),
-    /// A line continuation.
-    LineEnd,
+    /// Parses an escape at the start: its lengths in the file and in the text; `None` for the end of a line.
+    escapes: fn(&str) -> Option<(usize, Option<usize>)>,
 }
 
 impl Flow<'_> {
@@ -151,8 +143,8 @@ impl Flow<'_> {
     fn step(&self, in_raw: usize, in_text: usize) -> Option<(usize, usize)> {
         let (rest, text) = (self.raw.get(in_raw..)?, self.text.get(in_text..)?);
         match (self.escapes)(rest) {
-            Some((taken, Escape::Bytes(made))) => return Some((taken, made)),
-            Some((taken, Escape::LineEnd)) => {
+            Some((taken, Some(made))) => return Some((taken, made)),
+            Some((taken, None)) => {
                 let (more, breaks) = breaks(rest.get(taken..)?);
                 return Some((taken + more, newlines(text, breaks)?));
             }
@@ -191,33 +183,33 @@ fn breaks(rest: &str) -> (usize, usize) {
     (at, count)
 }
 
-fn plain(_: &str) -> Option<(usize, Escape)> {
+fn plain(_: &str) -> Option<(usize, Option<usize>)> {
     None
 }
 
-fn single(rest: &str) -> Option<(usize, Escape)> {
-    rest.starts_with("''").then_some((2, Escape::Bytes(1)))
+fn single(rest: &str) -> Option<(usize, Option<usize>)> {
+    rest.starts_with("''").then_some((2, Some(1)))
 }
 
-fn double(rest: &str) -> Option<(usize, Escape)> {
+fn double(rest: &str) -> Option<(usize, Option<usize>)> {
     let escaped = rest.strip_prefix('\\')?.chars().next()?;
     let digits = match escaped {
         'x' => 2,
         'u' => 4,
         'U' => 8,
-        'N' | '_' => return Some((2, Escape::Bytes(2))),
-        'L' | 'P' => return Some((2, Escape::Bytes(3))),
-        '\r' if rest.get(2..).is_some_and(|rest| rest.starts_with('\n')) => return Some((3, Escape::LineEnd)),
-        '\n' | '\r' => return Some((2, Escape::LineEnd)),
-        other => return Some((1 + other.len_utf8(), Escape::Bytes(1))),
+        'N' | '_' => return Some((2, Some(2))),
+        'L' | 'P' => return Some((2, Some(3))),
+        '\r' if rest.get(2..).is_some_and(|rest| rest.starts_with('\n')) => return Some((3, None)),
+        '\n' | '\r' => return Some((2, None)),
+        other => return Some((1 + other.len_utf8(), Some(1))),
     };
     let code = |rest: &str| u32::from_str_radix(rest.get(2..2 + digits)?, 16).ok();
     let first = code(rest)?;
     // A surrogate pair is one character.
     if matches!(first, 0xD800..=0xDBFF) {
-        return Some((2 * (2 + digits), Escape::Bytes(4)));
+        return Some((2 * (2 + digits), Some(4)));
     }
-    Some((2 + digits, Escape::Bytes(char::from_u32(first)?.len_utf8())))
+    Some((2 + digits, Some(char::from_u32(first)?.len_utf8())))
 }
 
 /// Returns the offset map of a block scalar whose first line of text is at `start`.

@@ -11,6 +11,7 @@ use dropforge_base::stdlib::duration::{Form, moment, rfc3339};
 use dropforge_base::text::Source;
 use dropforge_machine::function::{Cx, Fault, Outcome};
 use dropforge_machine::functions;
+use dropforge_value::yaml::libyaml::{self, Resolved};
 use dropforge_value::yaml::{Entry, Kind, Node, Style, Tags, read_with};
 use dropforge_value::{BigNum, Map, Type, Value};
 
@@ -322,15 +323,12 @@ fn tagged<'v>(cx: &Cx<'v>, tag: &str, text: &str, quoted: bool) -> Outcome<Optio
 
 /// Returns the value of a word.
 fn word<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Option<Value<'v>>> {
-    let infinity = |negative| number_value(cx, BigNum::infinity(negative, FULL)).map(Some);
-    Ok(Some(match text {
-        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => Value::Bool(true),
-        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => Value::Bool(false),
-        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
-        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => return infinity(false),
-        "-.inf" | "-.Inf" | "-.INF" => return infinity(true),
-        _ => return Ok(None),
-    }))
+    match libyaml::word(text) {
+        Some(Resolved::Bool(truth)) => Ok(Some(Value::Bool(truth))),
+        Some(Resolved::Null) => Ok(Some(Value::Null)),
+        Some(Resolved::Float(n)) if !n.is_nan() => number_value(cx, BigNum::infinity(n < 0.0, FULL)).map(Some),
+        _ => Ok(text.is_empty().then_some(Value::Null)),
+    }
 }
 
 /// Reads a decimal number: digits with an optional sign, point and exponent.

@@ -8,7 +8,7 @@ use dropforge_machine::function::Cx;
 use dropforge_machine::functions;
 use dropforge_value::marshal::json_read::{self, Wanted};
 use dropforge_value::marshal::{Numbers, Refused, exchange_json, plain, toml};
-use dropforge_value::yaml::libyaml::{self, Form, ReadOptions};
+use dropforge_value::yaml::libyaml::{self, Form};
 use dropforge_value::{Capsule, CapsuleContent, Extended, MapEntries, Node, Text, Type, Value, Viewed};
 
 functions! {
@@ -139,8 +139,7 @@ fn read<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<std::result::Result<Value<'v>
     let Ok(text) = std::str::from_utf8(text) else {
         return Ok(Err("error converting YAML to JSON: yaml: invalid Unicode character".to_owned()));
     };
-    let options = ReadOptions { numbers: Numbers::Floats, depth: cx.limits().value_depth };
-    let read = libyaml::read(cx.arena(), text, options);
+    let read = libyaml::read(cx.arena(), text, Numbers::Floats, cx.limits().value_depth);
     Ok(read.map_err(|why| format!("error converting YAML to JSON: {why}")))
 }
 

@@ -6,7 +6,7 @@ use crate::error::GO_MESSAGE;
 use dropforge_base::diagnostics::{Code, Diagnostic, with_reason};
 use dropforge_base::text::{Source, Span};
 use dropforge_value::marshal::Numbers;
-use dropforge_value::yaml::libyaml::{self, ReadOptions};
+use dropforge_value::yaml::libyaml;
 use dropforge_value::{Arena, Data, DataMap, Value};
 
 type Errors = Vec<Box<Diagnostic>>;
@@ -17,12 +17,13 @@ type Errors = Vec<Box<Diagnostic>>;
 /// The first error of the file, with its line.
 pub(super) fn documents(source: &Arc<Source>) -> std::result::Result<Vec<Data>, Errors> {
     let arena = Arena::new();
-    let documents = libyaml::read_all(&arena, source.text(), OPTIONS).map_err(|why| unreadable(source, &why))?;
+    let documents =
+        libyaml::read_all(&arena, source.text(), Numbers::Floats, DEPTH).map_err(|why| unreadable(source, &why))?;
     Ok(documents.iter().map(Value::to_data).collect())
 }
 
 /// All numbers are floats; nesting is bounded as in every reader.
-const OPTIONS: ReadOptions = ReadOptions { numbers: Numbers::Floats, depth: 128 };
+const DEPTH: usize = 128;
 
 /// The help for a tab that indents.
 pub(super) const NO_TABS: &str = "indent with spaces, not with tabs";
@@ -68,7 +69,7 @@ pub(super) fn head(source: &Arc<Source>) -> std::result::Result<Data, Errors> {
 /// The reader's message.
 pub(super) fn first(text: &str) -> std::result::Result<Data, String> {
     let arena = Arena::new();
-    Ok(libyaml::read(&arena, text, OPTIONS)?.to_data())
+    Ok(libyaml::read(&arena, text, Numbers::Floats, DEPTH)?.to_data())
 }
 
 /// Returns the first document of a YAML file, or null.

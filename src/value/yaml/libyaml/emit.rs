@@ -1,6 +1,7 @@
 //! Finds out which styles can hold a text. Writes indicators and scalars, and knows where it is in the line.
 
 use super::{is_blank, is_break, is_printable};
+use crate::yaml::Style;
 
 /// The output and the position in it.
 pub(super) struct Emitter<'o> {
@@ -58,12 +59,12 @@ impl<'o> Emitter<'o> {
     }
 
     /// Writes a scalar whose further lines are indented by `indent`.
-    pub fn scalar(&mut self, text: &str, style: WrittenStyle, indent: usize, is_simple_key: bool) {
+    pub fn scalar(&mut self, text: &str, style: Style, indent: usize, is_simple_key: bool) {
         match style {
-            WrittenStyle::Plain => self.plain(text, indent, !is_simple_key),
-            WrittenStyle::Single => self.single(text, indent, !is_simple_key),
-            WrittenStyle::Double => self.double(text, indent, !is_simple_key),
-            WrittenStyle::Literal => self.literal(text, indent),
+            Style::Plain => self.plain(text, indent, !is_simple_key),
+            Style::SingleQuoted => self.single(text, indent, !is_simple_key),
+            Style::DoubleQuoted => self.double(text, indent, !is_simple_key),
+            Style::Literal | Style::Folded => self.literal(text, indent),
         }
     }
 
@@ -221,15 +222,6 @@ impl<'o> Emitter<'o> {
     }
 }
 
-/// A style of scalars.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WrittenStyle {
-    Plain,
-    Single,
-    Double,
-    Literal,
-}
-
 /// The styles that can hold a text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Analysis {
@@ -274,16 +266,16 @@ impl Analysis {
     }
 
     /// Returns the style of a text for which `wanted` is preferred.
-    pub fn style(self, wanted: WrittenStyle, is_simple_key: bool) -> WrittenStyle {
+    pub fn style(self, wanted: Style, is_simple_key: bool) -> Style {
         let mut style = wanted;
-        if style == WrittenStyle::Plain && (!self.plain || (is_simple_key && (self.multiline || self.empty))) {
-            style = WrittenStyle::Single;
+        if style == Style::Plain && (!self.plain || (is_simple_key && (self.multiline || self.empty))) {
+            style = Style::SingleQuoted;
         }
-        if style == WrittenStyle::Single && !self.single {
-            style = WrittenStyle::Double;
+        if style == Style::SingleQuoted && !self.single {
+            style = Style::DoubleQuoted;
         }
-        if style == WrittenStyle::Literal && (!self.literal || is_simple_key) {
-            style = WrittenStyle::Double;
+        if style == Style::Literal && (!self.literal || is_simple_key) {
+            style = Style::DoubleQuoted;
         }
         style
     }

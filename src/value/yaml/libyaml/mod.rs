@@ -22,7 +22,8 @@ mod scan;
 mod scan_text;
 mod write;
 
-pub use read::{Documents, ReadOptions, read, read_all};
+pub use read::{read, read_all};
+pub use resolve::{Resolved, word};
 pub use scan::NO_TOKEN;
 pub use write::{Form, write};
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::scan::{Problem, Result, ScalarStyle, Token, TokenScanner};
+use super::scan::{Result, Token, TokenScanner, problem_at};
 
 /// The prefix of tags that a `!!` stands for.
 const CORE: &str = "tag:yaml.org,2002:";
@@ -52,14 +52,6 @@ pub(super) struct Parser<'t> {
     states: Vec<State>,
     /// The handles of tags and their prefixes.
     handles: Vec<(String, String)>,
-}
-
-/// The properties of a node.
-#[derive(Default)]
-struct Properties<'t> {
-    anchor: Option<&'t str>,
-    tag: Option<String>,
-    given: bool,
 }
 
 const fn empty<'t>() -> Event<'t> {
@@ -121,9 +113,9 @@ impl<'t> Parser<'t> {
     }
 
     /// Returns a problem with the next token. Its line is counted from zero, and the first one is not named.
-    fn unexpected<T>(&mut self, message: &'static str) -> Result<T> {
+    fn unexpected<T>(&mut self, message: &str) -> Result<T> {
         let line = self.scanner.peek()?.1;
-        Err(Problem { line, message: message.into() })
+        Err(problem_at(line, message))
     }
 
     fn pop(&mut self) {
@@ -197,18 +189,18 @@ impl<'t> Parser<'t> {
         Ok(Event::DocumentEnd)
     }
 
-    fn properties(&mut self) -> Result<Properties<'t>> {
-        let mut all = Properties::default();
+    /// Returns the anchor and the tag of a node.
+    fn properties(&mut self) -> Result<(Option<&'t str>, Option<String>)> {
+        let (mut anchor, mut tag) = (None, None);
         loop {
             match self.peek()? {
-                Token::Anchor(name) if all.anchor.is_none() => all.anchor = Some(*name),
-                Token::Tag(handle, suffix) if all.tag.is_none() => {
+                Token::Anchor(name) if anchor.is_none() => anchor = Some(*name),
+                Token::Tag(handle, suffix) if tag.is_none() => {
                     let (handle, suffix) = (*handle, suffix.clone());
-                    all.tag = Some(self.whole_tag(handle, &suffix)?);
+                    tag = Some(self.whole_tag(handle, &suffix)?);
                 }
-                _ => return Ok(all),
+                _ => return Ok((anchor, tag)),
             }
-            all.given = true;
             self.scanner.take()?;
         }
     }
@@ -229,7 +221,7 @@ impl<'t> Parser<'t> {
             self.pop();
             return Ok(Event::Alias(name));
         }
-        let Properties { anchor, tag, given } = self.properties()?;
+        let (anchor, tag) = self.properties()?;
         let (state, event) = match self.peek()? {
             Token::BlockEntry if indentless => (State::Indentless, Event::SequenceStart { anchor }),
             Token::Scalar(..) => return self.scalar(anchor, tag),
@@ -237,7 +229,7 @@ impl<'t> Parser<'t> {
             Token::FlowMapping => (State::FlowMapFirst, Event::MappingStart { anchor }),
             Token::BlockSequence if block => (State::SequenceFirst, Event::SequenceStart { anchor }),
             Token::BlockMapping if block => (State::MapFirst, Event::MappingStart { anchor }),
-            _ if given => {
+            _ if anchor.is_some() || tag.is_some() => {
                 self.pop();
                 let plain = tag.as_deref().is_none_or(|tag| tag == "!");
                 let tag = tag.filter(|tag| tag != "!");
@@ -253,10 +245,10 @@ impl<'t> Parser<'t> {
     }
 
     fn scalar(&mut self, anchor: Option<&'t str>, tag: Option<String>) -> Result<Event<'t>> {
-        let Token::Scalar(text, style) = self.scanner.take()? else { return Ok(empty()) };
+        let Token::Scalar(text, is_plain) = self.scanner.take()? else { return Ok(empty()) };
         self.pop();
         let (plain, tag) = match tag {
-            None => (style == ScalarStyle::Plain, None),
+            None => (is_plain, None),
             Some(tag) if tag == "!" => (true, None),
             tag => (false, tag),
         };

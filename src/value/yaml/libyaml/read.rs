@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use super::is_allowed;
 use super::parse::{Event, Parser};
 use super::resolve::{Resolved, resolve};
-use super::scan::Problem;
 use crate::json::not_finite;
 use crate::marshal::{Numbers, lossy};
 use crate::scan::is_usual;
@@ -23,53 +22,46 @@ const CORE: &str = "tag:yaml.org,2002:";
 const CHECKED: (u64, u64) = (100, 1000);
 const RATIOS: [(f64, f64); 2] = [(400_000.0, 0.99), (4_000_000.0, 0.10)];
 
-/// Limits and the policy of numbers.
-#[derive(Debug, Clone, Copy)]
-pub struct ReadOptions {
-    /// The values of numbers.
-    pub numbers: Numbers,
-    /// Maximum nesting.
-    pub depth: usize,
-}
-
-/// The documents of a text.
-pub type Documents<'v> = Vec<Value<'v>>;
-
-/// Reads the first document. An empty text is null.
+/// Reads the first document, of at most `depth` levels. An empty text is null.
 ///
 /// # Errors
 /// The reader's message, without the line for the first line.
-pub fn read<'v>(arena: &'v Arena, text: &str, options: ReadOptions) -> Result<Value<'v>, String> {
-    let mut parser = checked(text, options)?;
-    Ok(document(arena, &mut parser, options)?.unwrap_or(Value::Null))
+pub fn read<'v>(arena: &'v Arena, text: &str, numbers: Numbers, depth: usize) -> Result<Value<'v>, String> {
+    let mut parser = checked(text, depth)?;
+    Ok(document(arena, &mut parser, numbers, depth)?.unwrap_or(Value::Null))
 }
 
 /// Reads all documents.
 ///
 /// # Errors
 /// Same as [`read`].
-pub fn read_all<'v>(arena: &'v Arena, text: &str, options: ReadOptions) -> Result<Documents<'v>, String> {
-    let mut parser = checked(text, options)?;
-    std::iter::from_fn(|| document(arena, &mut parser, options).transpose()).collect()
+pub fn read_all<'v>(arena: &'v Arena, text: &str, numbers: Numbers, depth: usize) -> Result<Vec<Value<'v>>, String> {
+    let mut parser = checked(text, depth)?;
+    std::iter::from_fn(|| document(arena, &mut parser, numbers, depth).transpose()).collect()
 }
 
-fn checked(text: &str, options: ReadOptions) -> Result<Parser<'_>, String> {
+fn checked(text: &str, depth: usize) -> Result<Parser<'_>, String> {
     let usual = is_usual(text);
     if usual || text.chars().all(is_allowed) {
-        return Ok(Parser::new(text, options.depth, usual));
+        return Ok(Parser::new(text, depth, usual));
     }
     Err("yaml: control characters are not allowed".to_owned())
 }
 
 /// Reads one document. `None` at the end of the text.
-fn document<'v>(arena: &'v Arena, parser: &mut Parser<'_>, options: ReadOptions) -> Result<Option<Value<'v>>, String> {
-    if parser.next().map_err(message)? == Event::StreamEnd {
+fn document<'v>(
+    arena: &'v Arena,
+    parser: &mut Parser<'_>,
+    numbers: Numbers,
+    depth: usize,
+) -> Result<Option<Value<'v>>, String> {
+    if parser.next()? == Event::StreamEnd {
         return Ok(None);
     }
     let mut builder = ValueBuilder {
         arena,
-        numbers: options.numbers,
-        depth: options.depth,
+        numbers,
+        depth,
         open: Vec::new(),
         anchors: HashMap::new(),
         root: None,
@@ -80,7 +72,7 @@ fn document<'v>(arena: &'v Arena, parser: &mut Parser<'_>, options: ReadOptions)
         copies: 0,
     };
     loop {
-        match parser.next().map_err(message)? {
+        match parser.next()? {
             Event::DocumentEnd | Event::StreamEnd => break,
             event => builder.event(event)?,
         }
@@ -91,29 +83,13 @@ fn document<'v>(arena: &'v Arena, parser: &mut Parser<'_>, options: ReadOptions)
     }
 }
 
-fn message(problem: Problem) -> String {
-    match problem.line {
-        0 => format!("yaml: {}", problem.message),
-        line => format!("yaml: line {line}: {}", problem.message),
-    }
-}
-
 /// A value and what is known of its node.
 #[derive(Debug, Clone, Copy)]
 struct ReadNode<'v> {
     value: Value<'v>,
-    kind: NodeKind,
+    kind: Resolved,
     /// The number of nodes.
     weight: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum NodeKind {
-    Scalar(Resolved),
-    /// The plain text `<<`.
-    Merge,
-    List,
-    Map,
 }
 
 /// A collection that is being read.
@@ -124,7 +100,7 @@ struct OpenNode<'t, 'v> {
 }
 
 enum NodeContent<'v> {
-    List(Vec<Value<'v>>, bool),
+    List(Vec<Value<'v>>),
     Map(Vec<(&'v str, Value<'v>)>, Option<Pending<'v>>),
 }
 
@@ -158,7 +134,7 @@ impl<'t, 'v> ValueBuilder<'t, 'v> {
                 let node = self.scalar(&text, tag.as_deref(), plain);
                 self.finish(node, anchor)
             }
-            Event::SequenceStart { anchor } => self.begin(anchor, NodeContent::List(Vec::new(), true)),
+            Event::SequenceStart { anchor } => self.begin(anchor, NodeContent::List(Vec::new())),
             Event::MappingStart { anchor } => self.begin(anchor, NodeContent::Map(Vec::new(), None)),
             Event::CollectionEnd => self.end(),
             Event::Alias(name) => self.alias(name),
@@ -180,8 +156,8 @@ impl<'t, 'v> ValueBuilder<'t, 'v> {
     fn end(&mut self) -> Result<(), String> {
         let Some(open) = self.open.pop() else { return Ok(()) };
         let (value, kind) = match open.content {
-            NodeContent::List(items, _) => (self.arena.list(&items), NodeKind::List),
-            NodeContent::Map(entries, _) => (self.arena.map(&entries), NodeKind::Map),
+            NodeContent::List(items) => (self.arena.list(&items), Resolved::List),
+            NodeContent::Map(entries, _) => (self.arena.map(&entries), Resolved::Map),
         };
         self.finish(ReadNode { value, kind, weight: open.weight }, open.anchor)
     }
@@ -191,7 +167,7 @@ impl<'t, 'v> ValueBuilder<'t, 'v> {
             None => Err(format!("yaml: unknown anchor '{name}' referenced")),
             Some(None) => {
                 first(&mut self.decoding, || format!("yaml: anchor '{name}' value contains itself"));
-                self.add(ReadNode { value: Value::Null, kind: NodeKind::Scalar(Resolved::Null), weight: 1 });
+                self.add(ReadNode { value: Value::Null, kind: Resolved::Null, weight: 1 });
                 Ok(())
             }
             Some(Some(node)) => {
@@ -202,8 +178,7 @@ impl<'t, 'v> ValueBuilder<'t, 'v> {
                 if self.open.len() + usize::from(node.value.depth()) > self.depth {
                     return Err(format!("yaml: exceeded max depth of {}", self.depth));
                 }
-                // A merge takes maps behind aliases, and lists only as they are.
-                self.add(if node.kind == NodeKind::List { ReadNode { kind: NodeKind::List, ..node } } else { node });
+                self.add(node);
                 Ok(())
             }
         }
@@ -236,10 +211,7 @@ impl<'t, 'v> ValueBuilder<'t, 'v> {
         };
         open.weight = open.weight.saturating_add(node.weight);
         match &mut open.content {
-            NodeContent::List(items, only_maps) => {
-                *only_maps &= node.kind == NodeKind::Map;
-                items.push(node.value);
-            }
+            NodeContent::List(items) => items.push(node.value),
             NodeContent::Map(entries, pending) => match pending.take() {
                 None => *pending = Some(key(arena, node, &mut self.decoding)),
                 Some(Pending::Key(key)) => entries.push((key, node.value)),
@@ -254,15 +226,15 @@ impl<'t, 'v> ValueBuilder<'t, 'v> {
 
     fn scalar(&mut self, text: &str, tag: Option<&str>, plain: bool) -> ReadNode<'v> {
         let (value, kind) = match tag {
-            None if plain && text == "<<" => (self.arena.text(text), NodeKind::Merge),
+            None if plain && text == "<<" => (self.arena.text(text), Resolved::Merge),
             None if plain => self.resolved(text, resolve(text)),
-            None => (self.arena.text(text), NodeKind::Scalar(Resolved::Text)),
+            None => (self.arena.text(text), Resolved::Text),
             Some(tag) => self.tagged(text, tag),
         };
         ReadNode { value, kind, weight: 1 }
     }
 
-    fn resolved(&mut self, text: &str, resolved: Resolved) -> (Value<'v>, NodeKind) {
+    fn resolved(&mut self, text: &str, resolved: Resolved) -> (Value<'v>, Resolved) {
         let value = match resolved {
             Resolved::Null => Value::Null,
             Resolved::Bool(truth) => Value::Bool(truth),
@@ -274,15 +246,15 @@ impl<'t, 'v> ValueBuilder<'t, 'v> {
                 }
                 Value::Float(n)
             }
-            Resolved::Time | Resolved::Text => self.arena.text(text),
+            Resolved::Time | Resolved::Text | Resolved::Merge | Resolved::List | Resolved::Map => self.arena.text(text),
         };
-        (value, NodeKind::Scalar(resolved))
+        (value, resolved)
     }
 
-    fn tagged(&mut self, text: &str, tag: &str) -> (Value<'v>, NodeKind) {
+    fn tagged(&mut self, text: &str, tag: &str) -> (Value<'v>, Resolved) {
         let suffix = tag.strip_prefix(CORE);
         let resolved = match suffix {
-            Some("merge") if text == "<<" => return (self.arena.text(text), NodeKind::Merge),
+            Some("merge") if text == "<<" => return (self.arena.text(text), Resolved::Merge),
             Some("binary") => return self.binary(text),
             Some("bool" | "int" | "float" | "null" | "timestamp") => resolve(text),
             _ => Resolved::Text,
@@ -303,14 +275,14 @@ impl<'t, 'v> ValueBuilder<'t, 'v> {
         self.resolved(text, resolved)
     }
 
-    fn binary(&mut self, text: &str) -> (Value<'v>, NodeKind) {
+    fn binary(&mut self, text: &str) -> (Value<'v>, Resolved) {
         let octets = octets_of_base64(text)
             .filter(|_| text.trim_end_matches('=').len().is_multiple_of(4) || text.ends_with('='));
         let Some(octets) = octets else {
             first(&mut self.decoding, || "yaml: !!binary value contains invalid base64 data".to_owned());
-            return (Value::Null, NodeKind::Scalar(Resolved::Text));
+            return (Value::Null, Resolved::Text);
         };
-        (self.arena.text(&lossy(&octets)), NodeKind::Scalar(Resolved::Text))
+        (self.arena.text(&lossy(&octets)), Resolved::Text)
     }
 }
 
@@ -323,17 +295,17 @@ fn first(error: &mut Option<String>, make: impl FnOnce() -> String) {
 /// Returns the key that a node stands for.
 fn key<'v>(arena: &'v Arena, node: ReadNode<'v>, error: &mut Option<String>) -> Pending<'v> {
     let text = match node.kind {
-        NodeKind::Merge => return Pending::Merge,
-        NodeKind::Scalar(Resolved::Null) => return Pending::Null,
-        NodeKind::List | NodeKind::Map => {
+        Resolved::Merge => return Pending::Merge,
+        Resolved::Null => return Pending::Null,
+        Resolved::List | Resolved::Map => {
             first(error, || format!("yaml: invalid map key: {}", shown(node.value)));
             return Pending::Key("");
         }
-        NodeKind::Scalar(Resolved::Bool(truth)) => truth.to_string(),
-        NodeKind::Scalar(Resolved::Int(n)) => n.to_string(),
-        NodeKind::Scalar(Resolved::Uint(n)) => n.to_string(),
-        NodeKind::Scalar(Resolved::Float(n)) => float_key(n),
-        NodeKind::Scalar(Resolved::Time | Resolved::Text) => return Pending::Key(node.value.as_str().unwrap_or("")),
+        Resolved::Bool(truth) => truth.to_string(),
+        Resolved::Int(n) => n.to_string(),
+        Resolved::Uint(n) => n.to_string(),
+        Resolved::Float(n) => float_key(n),
+        Resolved::Time | Resolved::Text => return Pending::Key(node.value.as_str().unwrap_or("")),
     };
     Pending::Key(arena.copy_str(&text))
 }

@@ -3,17 +3,29 @@
 use crate::yaml::scalar::{are_digits, is_float};
 use dropforge_base::stdlib::number_literals;
 
-/// The value of a plain scalar.
+/// The value of a plain scalar, or the kind of another node.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Resolved {
+pub enum Resolved {
+    /// Null.
     Null,
+    /// A boolean.
     Bool(bool),
+    /// An integer.
     Int(i64),
+    /// An integer above `i64::MAX`.
     Uint(u64),
+    /// Any other number.
     Float(f64),
     /// A date or a point in time. Readers keep its text.
     Time,
+    /// Text.
     Text,
+    /// The plain text `<<`.
+    Merge,
+    /// A list, which no scalar is.
+    List,
+    /// A map, which no scalar is.
+    Map,
 }
 
 impl Resolved {
@@ -26,6 +38,9 @@ impl Resolved {
             Resolved::Float(_) => "!!float",
             Resolved::Time => "!!timestamp",
             Resolved::Text => "!!str",
+            Resolved::Merge => "!!merge",
+            Resolved::List => "!!seq",
+            Resolved::Map => "!!map",
         }
     }
 }
@@ -43,8 +58,8 @@ pub(super) fn resolve(text: &str) -> Resolved {
     }
 }
 
-/// Returns the value of a word that is not text.
-fn word(text: &str) -> Option<Resolved> {
+/// Returns the value of a word that YAML 1.1 does not take for text. An empty text is no word.
+pub fn word(text: &str) -> Option<Resolved> {
     if text.len() > 5 {
         return None;
     }

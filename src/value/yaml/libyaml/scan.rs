@@ -11,14 +11,15 @@ const LONGEST_KEY: usize = 1024;
 /// The message about a character that begins nothing, such as a tab that indents.
 pub const NO_TOKEN: &str = "found character that cannot start any token";
 
-/// A message and the line that it names, if it names one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Problem {
-    pub line: usize,
-    pub message: Cow<'static, str>,
-}
+pub(super) type Result<T> = std::result::Result<T, String>;
 
-pub(super) type Result<T> = std::result::Result<T, Problem>;
+/// Returns the message of a problem, with the line that it names, unless that is zero.
+pub(super) fn problem_at(line: usize, message: &str) -> String {
+    match line {
+        0 => format!("yaml: {message}"),
+        line => format!("yaml: line {line}: {message}"),
+    }
+}
 
 /// A place in the text, counted in characters.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,13 +27,6 @@ pub(super) struct Mark {
     pub index: usize,
     pub line: usize,
     pub column: usize,
-}
-
-/// The style of a scalar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ScalarStyle {
-    Plain,
-    Other,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +50,8 @@ pub(super) enum Token<'t> {
     Alias(&'t str),
     Anchor(&'t str),
     Tag(&'t str, String),
-    Scalar(Cow<'t, str>, ScalarStyle),
+    /// `true` for a plain one.
+    Scalar(Cow<'t, str>, bool),
 }
 
 /// A place where a key may begin.
@@ -176,15 +171,15 @@ impl<'t> TokenScanner<'t> {
     }
 
     /// Returns a problem at the current place.
-    pub(super) fn problem(&self, message: &'static str) -> Problem {
+    pub(super) fn problem(&self, message: &str) -> String {
         self.problem_in(0, message)
     }
 
     /// Returns a problem at the current place, within something that began in line `context`.
-    pub(super) fn problem_in(&self, context: usize, message: &'static str) -> Problem {
+    pub(super) fn problem_in(&self, context: usize, message: &str) -> String {
         // Lines are counted from one here, except for the first one, which is not named.
         let line = if self.mark.line != 0 { self.mark.line } else { context };
-        Problem { line: if line == 0 { 0 } else { line + 1 }, message: message.into() }
+        problem_at(if line == 0 { 0 } else { line + 1 }, message)
     }
 
     #[inline]
@@ -372,7 +367,7 @@ impl<'t> TokenScanner<'t> {
             return Ok(());
         }
         let message = format!("exceeded max depth of {}", self.depth);
-        Err(Problem { message: message.into(), ..self.problem("") })
+        Err(self.problem(&message))
     }
 
     /// Closes the blocks that are further right than `column`.
@@ -531,7 +526,7 @@ impl<'t> TokenScanner<'t> {
         self.key_allowed = true;
         let line = self.mark.line;
         let text = self.block_scalar(literal)?;
-        self.tokens.push_back((Token::Scalar(text.into(), ScalarStyle::Other), line));
+        self.tokens.push_back((Token::Scalar(text.into(), false), line));
         Ok(())
     }
 
@@ -540,7 +535,7 @@ impl<'t> TokenScanner<'t> {
         self.key_allowed = false;
         let line = self.mark.line;
         let text = self.quoted(quote)?;
-        self.tokens.push_back((Token::Scalar(text, ScalarStyle::Other), line));
+        self.tokens.push_back((Token::Scalar(text, false), line));
         Ok(())
     }
 
@@ -553,7 +548,7 @@ impl<'t> TokenScanner<'t> {
         if ends_line {
             self.key_allowed = true;
         }
-        self.tokens.push_back((Token::Scalar(text, ScalarStyle::Plain), line));
+        self.tokens.push_back((Token::Scalar(text, true), line));
         Ok(())
     }
 

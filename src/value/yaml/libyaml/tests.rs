@@ -4,7 +4,7 @@ use super::*;
 use crate::marshal::{Numbers, Refused, exchange_json, plain};
 use crate::{Arena, Value, Viewed};
 
-const OPTIONS: ReadOptions = ReadOptions { numbers: Numbers::Floats, depth: 100 };
+const DEPTH: usize = 100;
 
 fn written(value: Value<'_>, form: Form) -> Result<String, Refused<Infallible>> {
     let mut out = String::new();
@@ -14,7 +14,7 @@ fn written(value: Value<'_>, form: Form) -> Result<String, Refused<Infallible>> 
 /// Returns a document as JSON, or the error.
 fn as_json(text: &str) -> String {
     let arena = Arena::new();
-    match read(&arena, text, OPTIONS) {
+    match read(&arena, text, Numbers::Floats, DEPTH) {
         Err(error) => error,
         Ok(value) => {
             let mut out = String::new();
@@ -160,7 +160,7 @@ fn what_is_written_reads_back() {
             [&text, &key].into_iter().flat_map(|text| text.split(super::is_break)).any(|line| line.starts_with('\t'));
         for form in [Form::Json, Form::Pretty].into_iter().take(if is_tabbed { 1 } else { 2 }) {
             let yaml = written(value, form).unwrap();
-            let back = read(&arena, &yaml, OPTIONS).unwrap_or_else(|error| panic!("{error}: {yaml:?}"));
+            let back = read(&arena, &yaml, Numbers::Floats, DEPTH).unwrap_or_else(|error| panic!("{error}: {yaml:?}"));
             assert!(back.to_data() == value.to_data(), "{yaml}");
         }
     }

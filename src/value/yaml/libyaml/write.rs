@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::{slice, vec};
 
-use super::emit::{Analysis, Emitter, WrittenStyle};
+use super::emit::{Analysis, Emitter};
 use super::is_allowed;
 use super::resolve::{Resolved, is_base_60, resolve};
 use crate::json::{exchanged_float, exchanged_text, not_finite};
 use crate::marshal::{MAX_DEPTH, lossy};
 use crate::output::{Node, Refused, Tree};
+use crate::yaml::Style;
 use dropforge_base::stdlib::encodings::base64;
 use dropforge_base::stdlib::float_format::shortest;
 
@@ -221,13 +222,13 @@ fn sorted<'t, T: Tree<'t>>(entries: T::Entries, form: Form) -> Vec<(Cow<'t, str>
 }
 
 /// Returns the preferred style of a text.
-fn wanted_style(text: &str) -> WrittenStyle {
+fn wanted_style(text: &str) -> Style {
     if text.contains('\n') {
-        WrittenStyle::Literal
+        Style::Literal
     } else if resolve(text) == Resolved::Text && !is_base_60(text) {
-        WrittenStyle::Plain
+        Style::Plain
     } else {
-        WrittenStyle::Double
+        Style::DoubleQuoted
     }
 }
 

@@ -11,9 +11,8 @@ use std::time::Instant;
 use granit_parser::{Event, ScalarStyle, Tag};
 use hashbrown::{HashMap, HashSet};
 
-use super::lines::{DocumentPart, PartSink};
+use super::close_map;
 use super::{Errors, Tags};
-use super::{MapError, close_map};
 use crate::yaml::scalar;
 use crate::yaml::{Entry, Kind, Node, Style, TEXT};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, at_most, thousands};
@@ -58,7 +57,7 @@ pub(super) struct Builder<'s> {
     /// Completed nodes with an anchor, by the parser's id.
     anchors: HashMap<usize, Node>,
     /// The anchor of the part that follows, of a text that is read line by line; 0 for none.
-    anchor: usize,
+    pub anchor: usize,
     documents: Vec<Node>,
     /// The texts of keys, which often repeat.
     keys: HashSet<Arc<str>>,
@@ -239,12 +238,6 @@ impl<'s> Builder<'s> {
         Ok(())
     }
 
-    /// Opens a collection without a tag, with the latest anchor.
-    fn begin(&mut self, start: Span, kind: OpenKind) -> Result<()> {
-        let anchor = std::mem::take(&mut self.anchor);
-        self.open(start, anchor, None, kind)
-    }
-
     fn close(&mut self) -> Result<()> {
         let Some(open) = self.stack.pop() else { return Ok(()) };
         let mut weight = open.weight;
@@ -254,9 +247,12 @@ impl<'s> Builder<'s> {
                 Kind::Map(Arc::new(self.entries.drain(first..).collect()))
             }
             OpenKind::Map(first, _) => {
-                let mut errors = Vec::new();
-                let (entries, copied) = close_map(self.entries.drain(first..).collect(), &mut errors);
-                errors.into_iter().for_each(|error| self.map_error(error));
+                let entries = self.entries.drain(first..).collect();
+                let (entries, copied) =
+                    close_map(entries, &mut |error| match self.errors.len() < self.limits.diagnostics.max(1) {
+                        true => self.errors.push(error(self.source)),
+                        false => self.more += 1,
+                    });
                 weight = weight.saturating_add(copied);
                 self.charge(copied, open.start)?;
                 Kind::Map(Arc::new(entries))
@@ -265,14 +261,6 @@ impl<'s> Builder<'s> {
         let (text, style) = (Arc::default(), Style::Plain);
         let node = Node { span: open.start, kind, style, text, tag: open.tag, weight, height: open.height };
         self.finish(node, open.anchor)
-    }
-
-    fn map_error(&mut self, error: MapError) {
-        if self.errors.len() >= self.limits.diagnostics.max(1) {
-            self.more += 1;
-            return;
-        }
-        self.errors.push(error.diagnostic(self.source));
     }
 
     fn alias(&mut self, id: usize, span: Span) -> Result<()> {
@@ -343,25 +331,34 @@ impl<'s> Builder<'s> {
     }
 }
 
-impl PartSink for Builder<'_> {
-    fn part(&mut self, part: DocumentPart<'_>) -> Result<()> {
+// The parts of a text that is read line by line.
+impl Builder<'_> {
+    /// Adds a scalar without a tag, with the latest anchor.
+    pub fn plain_scalar(&mut self, text: &str, style: Style, span: Span) -> Result<()> {
         self.in_time()?;
-        match part {
-            DocumentPart::Scalar(text, style, span) => {
-                let node = self.scalar(&text, style, None, span);
-                self.source_weight += u64::from(node.weight);
-                let anchor = std::mem::take(&mut self.anchor);
-                self.finish(node, anchor)
-            }
-            DocumentPart::List(span) => self.begin(span, self.list()),
-            DocumentPart::Map(span) => self.begin(span, self.map()),
-            DocumentPart::End => self.close(),
-            DocumentPart::Anchor(anchor) => {
-                self.anchor = anchor;
-                Ok(())
-            }
-            DocumentPart::Alias(anchor, span) => self.alias(anchor, span),
-        }
+        let node = self.scalar(text, style, None, span);
+        self.source_weight += u64::from(node.weight);
+        let anchor = std::mem::take(&mut self.anchor);
+        self.finish(node, anchor)
+    }
+
+    /// Opens a collection without a tag, with the latest anchor.
+    pub fn begin(&mut self, is_list: bool, start: Span) -> Result<()> {
+        self.in_time()?;
+        let anchor = std::mem::take(&mut self.anchor);
+        self.open(start, anchor, None, if is_list { self.list() } else { self.map() })
+    }
+
+    /// Closes the innermost collection.
+    pub fn end(&mut self) -> Result<()> {
+        self.in_time()?;
+        self.close()
+    }
+
+    /// Adds a copy of the node with an anchor.
+    pub fn earlier(&mut self, anchor: usize, span: Span) -> Result<()> {
+        self.in_time()?;
+        self.alias(anchor, span)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::lines::{DEPTH, DocumentPart, KEY, LineResult, Lines, Unread};
+use super::lines::{DEPTH, KEY, LineResult, Lines};
 use crate::yaml::Style;
 use dropforge_base::text::Span;
 
@@ -22,7 +22,7 @@ pub(super) fn is_flow(byte: u8) -> bool {
     matches!(byte, b',' | b'[' | b']' | b'{' | b'}')
 }
 
-impl<'t> Lines<'t, '_> {
+impl<'t> Lines<'t, '_, '_> {
     /// Reads a scalar of one line, and finds the `:` after it.
     pub fn scalar(&mut self, in_flow: bool) -> LineResult<Scalar<'t>> {
         let start = self.at;
@@ -38,7 +38,7 @@ impl<'t> Lines<'t, '_> {
         }
         let colon = match (self.byte(behind), self.is_space(behind + 1)) {
             (b':', true) => Some(behind),
-            (b':', false) => return Err(Unread::Other),
+            (b':', false) => return Err(None),
             _ => None,
         };
         Ok(Scalar { text, style, span, colon })
@@ -53,7 +53,7 @@ impl<'t> Lines<'t, '_> {
             byte => byte > b' ',
         };
         if !begins {
-            return Err(Unread::Other);
+            return Err(None);
         }
         let (mut at, mut end) = (start, start);
         let colon = loop {
@@ -62,7 +62,7 @@ impl<'t> Lines<'t, '_> {
                 b' ' => {}
                 b'#' if end < at => break None,
                 b':' if self.is_space(at + 1) => break Some(at),
-                b':' if in_flow && is_flow(self.byte(at + 1)) => return Err(Unread::Other),
+                b':' if in_flow && is_flow(self.byte(at + 1)) => return Err(None),
                 byte if in_flow && is_flow(byte) => break None,
                 _ => end = at + 1,
             }
@@ -79,7 +79,7 @@ impl<'t> Lines<'t, '_> {
             match (self.byte(at), self.byte(at + 1)) {
                 (b'\'', b'\'') => (at, doubled) = (at + 1, true),
                 (b'\'', _) => break,
-                (b'\n' | 0, _) => return Err(Unread::Other),
+                (b'\n' | 0, _) => return Err(None),
                 _ => {}
             }
             at += 1;
@@ -101,14 +101,14 @@ impl<'t> Lines<'t, '_> {
                         b't' => "\t",
                         b'"' => "\"",
                         b'\\' => "\\",
-                        _ => return Err(Unread::Other),
+                        _ => return Err(None),
                     };
                     text.to_mut().push_str(self.slice(start, at));
                     text.to_mut().push_str(escaped);
                     (at, start) = (at + 2, at + 2);
                     continue;
                 }
-                b'\n' | 0 => return Err(Unread::Other),
+                b'\n' | 0 => return Err(None),
                 _ => {}
             }
             at += 1;
@@ -130,16 +130,16 @@ impl<'t> Lines<'t, '_> {
             self.skip_blanks();
             let span = Span::of(self.at..self.at + 1);
             match (self.byte(self.at), open.last()) {
-                (b'[' | b'{', _) if self.open.len() + open.len() >= DEPTH => return Err(Unread::Other),
+                (b'[' | b'{', _) if self.open.len() + open.len() >= DEPTH => return Err(None),
                 (byte @ (b'[' | b'{'), last) if last.is_none_or(|is_map| !is_map) => {
                     self.at += 1;
-                    self.tell(if byte == b'{' { DocumentPart::Map(span) } else { DocumentPart::List(span) })?;
+                    self.builder.begin(byte == b'[', span)?;
                     open.push(byte == b'{');
                     continue;
                 }
                 (b']', Some(false)) | (b'}', Some(true)) => {
                     self.at += 1;
-                    self.tell(DocumentPart::End)?;
+                    self.builder.end()?;
                     open.pop();
                 }
                 (_, Some(true)) => {
@@ -152,11 +152,11 @@ impl<'t> Lines<'t, '_> {
                 (_, Some(false)) => {
                     let scalar = self.scalar(true)?;
                     if scalar.colon.is_some() {
-                        return Err(Unread::Other);
+                        return Err(None);
                     }
-                    self.tell(DocumentPart::Scalar(scalar.text, scalar.style, scalar.span))?;
+                    self.builder.plain_scalar(&scalar.text, scalar.style, scalar.span)?;
                 }
-                _ => return Err(Unread::Other),
+                _ => return Err(None),
             }
             if !self.behind_flow(&mut open)? {
                 return Ok(());
@@ -168,9 +168,9 @@ impl<'t> Lines<'t, '_> {
     fn flow_entry(&mut self) -> LineResult<Option<bool>> {
         let key = self.scalar(true)?;
         let Some(colon) = key.colon.filter(|_| key.span.range().len() <= KEY) else {
-            return Err(Unread::Other);
+            return Err(None);
         };
-        self.tell(DocumentPart::Scalar(key.text, key.style, key.span))?;
+        self.builder.plain_scalar(&key.text, key.style, key.span)?;
         self.at = colon + 1;
         self.skip_blanks();
         let span = Span::of(self.at..self.at + 1);
@@ -179,15 +179,15 @@ impl<'t> Lines<'t, '_> {
             b'*' => self.alias(true)?,
             byte @ (b'[' | b'{') => {
                 self.at += 1;
-                self.tell(if byte == b'{' { DocumentPart::Map(span) } else { DocumentPart::List(span) })?;
+                self.builder.begin(byte == b'[', span)?;
                 return Ok(Some(byte == b'{'));
             }
             _ => {
                 let scalar = self.scalar(true)?;
                 if scalar.colon.is_some() {
-                    return Err(Unread::Other);
+                    return Err(None);
                 }
-                self.tell(DocumentPart::Scalar(scalar.text, scalar.style, scalar.span))?;
+                self.builder.plain_scalar(&scalar.text, scalar.style, scalar.span)?;
             }
         }
         Ok(None)
@@ -204,10 +204,10 @@ impl<'t> Lines<'t, '_> {
                 }
                 (b']', false) | (b'}', true) => {
                     self.at += 1;
-                    self.tell(DocumentPart::End)?;
+                    self.builder.end()?;
                     open.pop();
                 }
-                _ => return Err(Unread::Other),
+                _ => return Err(None),
             }
         }
         Ok(false)
@@ -221,14 +221,14 @@ impl<'t> Lines<'t, '_> {
             self.at += 1;
         }
         if self.byte(self.at) != b'\n' {
-            return Err(Unread::Other);
+            return Err(None);
         }
         self.at += 1;
         let first = self.at;
         self.skip_blanks();
         let (start, indent) = (self.at, self.at - first);
         if indent <= parent || self.byte(start) == b'\n' {
-            return Err(Unread::Other);
+            return Err(None);
         }
         self.at = first;
         let (mut text, mut breaks) = (String::new(), 0);
@@ -238,21 +238,21 @@ impl<'t> Lines<'t, '_> {
             let found = self.at - line;
             self.at = line;
             match self.byte(line + found) {
-                b'\n' if found > indent => return Err(Unread::Other),
+                b'\n' if found > indent => return Err(None),
                 b'\n' => {
                     breaks += 1;
                     self.at = line + found + 1;
                     continue;
                 }
-                0 => return Err(Unread::Other),
-                b'#' if found < indent => return Err(Unread::Other),
+                0 => return Err(None),
+                b'#' if found < indent => return Err(None),
                 _ if found < indent => break,
                 _ => {}
             }
             text.extend(std::iter::repeat_n('\n', breaks));
             self.skip_line();
             if self.byte(self.at - 1) != b'\n' {
-                return Err(Unread::Other);
+                return Err(None);
             }
             text.push_str(self.slice(line + indent, self.at - 1));
             breaks = 1;
@@ -268,7 +268,7 @@ impl<'t> Lines<'t, '_> {
         self.skip_blanks();
         let span = Span::of(start..self.at);
         self.at = line;
-        self.tell(DocumentPart::Scalar(text.into(), Style::Literal, span))
+        Ok(self.builder.plain_scalar(&text, Style::Literal, span)?)
     }
 
     /// Returns the name of an anchor after its mark.
@@ -278,7 +278,7 @@ impl<'t> Lines<'t, '_> {
         let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
         self.at = start + length;
         if length == 0 || !(self.is_space(self.at) || in_flow && is_flow(self.byte(self.at))) {
-            return Err(Unread::Other);
+            return Err(None);
         }
         Ok(self.slice(start, self.at))
     }
@@ -287,14 +287,14 @@ impl<'t> Lines<'t, '_> {
     pub fn anchored(&mut self) -> LineResult {
         let name = self.anchor_name(false)?;
         if self.anchors.len() >= ANCHORS {
-            return Err(Unread::Other);
+            return Err(None);
         }
         self.anchors.push(name);
         let anchor = self.before + self.anchors.len();
         self.skip_blanks();
         match self.byte(self.at) {
-            b'#' | b'|' | b'*' => Err(Unread::Other),
-            b'-' if self.is_space(self.at + 1) => Err(Unread::Other),
+            b'#' | b'|' | b'*' => Err(None),
+            b'-' if self.is_space(self.at + 1) => Err(None),
             b'\n' | 0 => {
                 if let Some(open) = self.open.last_mut() {
                     open.anchor = Some(anchor);
@@ -303,7 +303,7 @@ impl<'t> Lines<'t, '_> {
                 Ok(())
             }
             _ => {
-                self.tell(DocumentPart::Anchor(anchor))?;
+                self.builder.anchor = anchor;
                 self.value()
             }
         }
@@ -313,7 +313,7 @@ impl<'t> Lines<'t, '_> {
     pub fn alias(&mut self, in_flow: bool) -> LineResult {
         let start = self.at;
         let name = self.anchor_name(in_flow)?;
-        let known = self.anchors.iter().rposition(|anchor| *anchor == name).ok_or(Unread::Other)?;
-        self.tell(DocumentPart::Alias(self.before + known + 1, Span::of(start..self.at)))
+        let known = self.anchors.iter().rposition(|anchor| *anchor == name).ok_or(None)?;
+        Ok(self.builder.earlier(self.before + known + 1, Span::of(start..self.at))?)
     }
 }

@@ -3,8 +3,7 @@
 //! These are block and flow collections, plain and quoted scalars of one line, literal block scalars, anchors and aliases of
 //! values in blocks, comments and the marker `---`. A text with anything else is left to the parser, and so is every text with an error.
 
-use std::borrow::Cow;
-
+use super::builder::Builder;
 use crate::yaml::Style;
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::text::Span;
@@ -14,33 +13,11 @@ pub(super) const DEPTH: usize = 64;
 /// Maximum length of a key, below the limit of the parser.
 pub(super) const KEY: usize = 1_000;
 
-/// A part of a document, in the order of the file.
-#[derive(Debug)]
-pub(super) enum DocumentPart<'t> {
-    Scalar(Cow<'t, str>, Style, Span),
-    List(Span),
-    Map(Span),
-    /// The anchor of the part that follows, by a number.
-    Anchor(usize),
-    Alias(usize, Span),
-    /// The end of the innermost collection.
-    End,
-}
-
-/// Receives the parts of documents.
-pub(super) trait PartSink {
-    /// Takes a part.
-    ///
-    /// # Errors
-    /// There is no use in going on.
-    fn part(&mut self, part: DocumentPart<'_>) -> Result<()>;
-}
-
 /// Reads a text. Returns `false` if it has other notations or errors: the parts so far are then meaningless.
 ///
 /// # Errors
-/// The errors of the sink.
-pub(super) fn read(text: &str, sink: &mut dyn PartSink) -> Result<bool> {
+/// The errors of the builder.
+pub(super) fn read(text: &str, builder: &mut Builder<'_>) -> Result<bool> {
     if !is_common(text) {
         return Ok(false);
     }
@@ -54,12 +31,12 @@ pub(super) fn read(text: &str, sink: &mut dyn PartSink) -> Result<bool> {
         has_root: false,
         anchors: Vec::new(),
         before: 1,
-        sink,
+        builder,
     };
     match lines.documents() {
         Ok(()) => Ok(true),
-        Err(Unread::Other) => Ok(false),
-        Err(Unread::Sink(error)) => Err(error),
+        Err(None) => Ok(false),
+        Err(Some(error)) => Err(error),
     }
 }
 
@@ -71,14 +48,8 @@ fn is_common(text: &str) -> bool {
     !text.bytes().fold(false, |found, byte| found | control(byte)) && (text.is_ascii() || !text.chars().any(special))
 }
 
-/// The reason to stop.
-pub(super) enum Unread {
-    /// Another notation, or an error in the text.
-    Other,
-    Sink(Box<Diagnostic>),
-}
-
-pub(super) type LineResult<T = ()> = std::result::Result<T, Unread>;
+/// What is read of a line. The error `None` leaves the text to the parser: it has another notation, or an error.
+pub(super) type LineResult<T = ()> = std::result::Result<T, Option<Box<Diagnostic>>>;
 
 /// An open block collection.
 pub(super) struct OpenBlock {
@@ -93,7 +64,7 @@ pub(super) struct OpenBlock {
 }
 
 /// A text during its reading.
-pub(super) struct Lines<'t, 's> {
+pub(super) struct Lines<'t, 'b, 's> {
     text: &'t str,
     pub bytes: &'t [u8],
     pub at: usize,
@@ -106,10 +77,10 @@ pub(super) struct Lines<'t, 's> {
     /// The anchors of the document, and the number of those before.
     pub anchors: Vec<&'t str>,
     pub before: usize,
-    sink: &'s mut dyn PartSink,
+    pub builder: &'b mut Builder<'s>,
 }
 
-impl<'t> Lines<'t, '_> {
+impl<'t> Lines<'t, '_, '_> {
     /// Returns the byte at a place; 0 at the end.
     pub fn byte(&self, at: usize) -> u8 {
         self.bytes.get(at).copied().unwrap_or(0)
@@ -130,12 +101,8 @@ impl<'t> Lines<'t, '_> {
         }
     }
 
-    pub fn tell(&mut self, part: DocumentPart<'_>) -> LineResult {
-        self.sink.part(part).map_err(Unread::Sink)
-    }
-
     pub fn null(&mut self, at: usize) -> LineResult {
-        self.tell(DocumentPart::Scalar("~".into(), Style::Plain, Span::of(at..at)))
+        Ok(self.builder.plain_scalar("~", Style::Plain, Span::of(at..at))?)
     }
 
     fn documents(mut self) -> LineResult {
@@ -164,7 +131,7 @@ impl<'t> Lines<'t, '_> {
         match self.byte(self.at) {
             b'\n' | 0 => {}
             b'#' if self.at > from => {}
-            _ => return Err(Unread::Other),
+            _ => return Err(None),
         }
         self.skip_line();
         Ok(())
@@ -175,14 +142,14 @@ impl<'t> Lines<'t, '_> {
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
         if rest.starts_with(b"---") {
             if !matches!(self.byte(self.at + 3), b'\n' | 0) {
-                return Err(Unread::Other);
+                return Err(None);
             }
             self.end_document()?;
             self.start = Some(self.at + 3);
             self.skip_line();
             return Ok(true);
         }
-        if rest.starts_with(b"...") || rest.starts_with(b"%") { Err(Unread::Other) } else { Ok(false) }
+        if rest.starts_with(b"...") || rest.starts_with(b"%") { Err(None) } else { Ok(false) }
     }
 
     fn end_document(&mut self) -> LineResult {
@@ -203,7 +170,7 @@ impl<'t> Lines<'t, '_> {
         if let Some(open) = self.open.pop() {
             self.end_entry(open.waits, open.anchor)?;
         }
-        self.tell(DocumentPart::End)
+        Ok(self.builder.end()?)
     }
 
     /// Reads the entries of a line.
@@ -217,8 +184,8 @@ impl<'t> Lines<'t, '_> {
             self.at = behind;
             match self.byte(self.at) {
                 // The parser has other places for these.
-                b'#' => return Err(Unread::Other),
-                b'\n' | 0 if is_new && self.open.last().is_some_and(|open| open.is_flat) => return Err(Unread::Other),
+                b'#' => return Err(None),
+                b'\n' | 0 if is_new && self.open.last().is_some_and(|open| open.is_flat) => return Err(None),
                 b'\n' | 0 => {
                     self.skip_line();
                     return Ok(());
@@ -239,13 +206,13 @@ impl<'t> Lines<'t, '_> {
         if self.open.last().is_some_and(|open| open.is_flat && open.indent == column) && !is_item {
             self.close()?;
         }
-        let Some(open) = self.open.last() else { return if self.has_root { Err(Unread::Other) } else { Ok(true) } };
+        let Some(open) = self.open.last() else { return if self.has_root { Err(None) } else { Ok(true) } };
         match (open.indent == column, open.waits) {
-            (false, None) => Err(Unread::Other),
+            (false, None) => Err(None),
             (false, Some(_)) => Ok(true),
             (true, waits) => match (open.is_list, is_item) {
                 (false, true) if waits.is_some() => Ok(true),
-                (list, item) if list != item => Err(Unread::Other),
+                (list, item) if list != item => Err(None),
                 _ => {
                     let anchor = open.anchor;
                     self.end_entry(waits, anchor).map(|()| false)
@@ -263,15 +230,15 @@ impl<'t> Lines<'t, '_> {
                 (is_flat, anchor) = (parent.indent == indent, parent.anchor.take());
             }
             if self.open.len() >= DEPTH {
-                return Err(Unread::Other);
+                return Err(None);
             }
             self.has_root = true;
             let at = if is_flat { self.behind_dash() } else { self.at };
             let span = Span::of(at..at);
             if let Some(anchor) = anchor {
-                self.tell(DocumentPart::Anchor(anchor))?;
+                self.builder.anchor = anchor;
             }
-            self.tell(if is_list { DocumentPart::List(span) } else { DocumentPart::Map(span) })?;
+            self.builder.begin(is_list, span)?;
             self.open.push(OpenBlock { indent, is_list, is_flat, waits: None, anchor: None });
         }
         if let Some(open) = self.open.last_mut() {
@@ -298,11 +265,11 @@ impl<'t> Lines<'t, '_> {
             return self.item_value(is_new);
         };
         if scalar.span.range().len() > KEY {
-            return Err(Unread::Other);
+            return Err(None);
         }
         self.at = start;
         self.begin_entry(false, is_new, column, colon)?;
-        self.tell(DocumentPart::Scalar(scalar.text, scalar.style, scalar.span))?;
+        self.builder.plain_scalar(&scalar.text, scalar.style, scalar.span)?;
         self.at = colon + 1;
         self.skip_blanks();
         match self.byte(self.at) {
@@ -310,7 +277,7 @@ impl<'t> Lines<'t, '_> {
                 self.skip_line();
                 Ok(())
             }
-            b'-' if self.is_space(self.at + 1) => Err(Unread::Other),
+            b'-' if self.is_space(self.at + 1) => Err(None),
             b'&' => self.anchored(),
             _ => self.value(),
         }
@@ -321,7 +288,7 @@ impl<'t> Lines<'t, '_> {
         match (waits, anchor) {
             (Some(at), None) => self.null(at),
             // The parser has another place for a null with an anchor.
-            (Some(_), Some(_)) => Err(Unread::Other),
+            (Some(_), Some(_)) => Err(None),
             (None, _) => Ok(()),
         }
     }
@@ -329,7 +296,7 @@ impl<'t> Lines<'t, '_> {
     /// Reads the value of an item on the line of its `-`.
     fn item_value(&mut self, is_new: bool) -> LineResult {
         let is_item = self.open.last().is_some_and(|open| open.is_list && open.waits.is_some_and(|at| at > self.line));
-        if is_item && is_new { self.value() } else { Err(Unread::Other) }
+        if is_item && is_new { self.value() } else { Err(None) }
     }
 
     /// Reads the value that the innermost collection waits for, to the end of the line.
@@ -345,9 +312,9 @@ impl<'t> Lines<'t, '_> {
             _ => {
                 let scalar = self.scalar(false)?;
                 if scalar.colon.is_some() {
-                    return Err(Unread::Other);
+                    return Err(None);
                 }
-                self.tell(DocumentPart::Scalar(scalar.text, scalar.style, scalar.span))?;
+                self.builder.plain_scalar(&scalar.text, scalar.style, scalar.span)?;
             }
         }
         self.end_line()

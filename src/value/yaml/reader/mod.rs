@@ -142,31 +142,15 @@ fn tab_in_indentation(text: &str, at: usize, lines: usize) -> Option<usize> {
 /// Maximum characters of a key in a message.
 const SHOWN: usize = 60;
 
-/// An error in a map.
-enum MapError {
-    /// A duplicate key: its name and the spans of both keys.
-    Duplicate(Arc<str>, Span, Span),
-    /// `<<` with a value that is neither a map nor a list of maps.
-    BadMerge(Span, &'static str),
-}
+/// Takes the errors of a map, which are made only if they are shown.
+type MapErrors<'r> = &'r mut dyn FnMut(&dyn Fn(&Arc<Source>) -> Box<Diagnostic>);
 
-impl MapError {
-    /// Returns the error in a file.
-    pub fn diagnostic(self, source: &Arc<Source>) -> Box<Diagnostic> {
-        match self {
-            Self::Duplicate(name, first, second) => {
-                Diagnostic::new(Code::DuplicateKey, format!("the key `{}` is given twice", shortened(&name)))
-                    .at(source, second, "again here")
-                    .at(source, first, "first here")
-                    .with_help("keep one of them; a map has each key once")
-            }
-            Self::BadMerge(span, kind) => {
-                Diagnostic::new(Code::InputSyntax, format!("`<<` takes a map or a list of maps, found {kind}"))
-                    .at(source, span, "")
-                    .with_help("write the key as `\"<<\"` if it is data")
-            }
-        }
-    }
+/// Returns the error of a duplicate key.
+fn duplicate(source: &Arc<Source>, first: &Entry, second: &Entry) -> Box<Diagnostic> {
+    Diagnostic::new(Code::DuplicateKey, format!("the key `{}` is given twice", shortened(&second.name)))
+        .at(source, second.key.span, "again here")
+        .at(source, first.key.span, "first here")
+        .with_help("keep one of them; a map has each key once")
 }
 
 /// Shortens a key for a message.
@@ -181,7 +165,7 @@ fn shortened(key: &str) -> String {
 ///
 /// The map's own keys win over merged ones regardless of position; among several merged maps the first wins. Merged
 /// entries take the position of the merge key.
-fn close_map(entries: Vec<Entry>, errors: &mut Vec<MapError>) -> (Vec<Entry>, u32) {
+fn close_map(entries: Vec<Entry>, errors: MapErrors<'_>) -> (Vec<Entry>, u32) {
     find_duplicates(&entries, errors);
     if !entries.iter().any(is_merge) {
         return (entries, 0);
@@ -211,23 +195,26 @@ fn is_merge(entry: &Entry) -> bool {
 }
 
 /// Returns the maps that a merge key refers to.
-fn merged_maps<'n>(value: &'n Node, errors: &mut Vec<MapError>) -> Vec<&'n Node> {
+fn merged_maps<'n>(value: &'n Node, errors: MapErrors<'_>) -> Vec<&'n Node> {
     let candidates: Vec<&Node> = match &value.kind {
         Kind::List(items) => items.iter().collect(),
         _ => vec![value],
     };
     let bad = candidates.iter().find(|node| node.as_map().is_none());
     if let Some(bad) = bad {
-        errors.push(MapError::BadMerge(bad.span, bad.kind_name()));
+        let message = format!("`<<` takes a map or a list of maps, found {}", bad.kind_name());
+        errors(&|source| {
+            Diagnostic::new(Code::InputSyntax, message.as_str())
+                .at(source, bad.span, "")
+                .with_help("write the key as `\"<<\"` if it is data")
+        });
         return Vec::new();
     }
     candidates
 }
 
-fn find_duplicates(entries: &[Entry], errors: &mut Vec<MapError>) {
-    let mut report = |first: &Entry, second: &Entry| {
-        errors.push(MapError::Duplicate(second.name.clone(), first.key.span, second.key.span));
-    };
+fn find_duplicates(entries: &[Entry], errors: MapErrors<'_>) {
+    let mut report = |first: &Entry, second: &Entry| errors(&|source| duplicate(source, first, second));
     if entries.len() <= 8 {
         for (at, entry) in entries.iter().enumerate() {
             if let Some(first) = entries.iter().take(at).find(|first| first.name == entry.name) {
