@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 /// The reason that a text is not an address or block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
+pub enum BadAddress {
     /// The syntax is wrong.
     Form,
     /// The address has a zone.
@@ -19,13 +19,13 @@ pub enum Refused {
 ///
 /// # Errors
 /// The reason that the text is not an address.
-pub fn address(text: &str) -> Result<IpAddr, Refused> {
+pub fn address(text: &str) -> Result<IpAddr, BadAddress> {
     let (plain, zone) = text.split_once('%').map_or((text, None), |(plain, zone)| (plain, Some(zone)));
-    let address: IpAddr = plain.parse().map_err(|_| Refused::Form)?;
+    let address: IpAddr = plain.parse().map_err(|_| BadAddress::Form)?;
     match (address, zone) {
-        (IpAddr::V4(_), Some(_)) | (_, Some("")) => Err(Refused::Form),
-        (_, Some(_)) => Err(Refused::Zone),
-        (IpAddr::V6(v6), None) if v6.to_ipv4_mapped().is_some() && plain.contains('.') => Err(Refused::Mapped),
+        (IpAddr::V4(_), Some(_)) | (_, Some("")) => Err(BadAddress::Form),
+        (_, Some(_)) => Err(BadAddress::Zone),
+        (IpAddr::V6(v6), None) if v6.to_ipv4_mapped().is_some() && plain.contains('.') => Err(BadAddress::Mapped),
         _ => Ok(address),
     }
 }
@@ -80,13 +80,13 @@ impl Block {
     ///
     /// # Errors
     /// The reason that the text is not a block.
-    pub fn parse(text: &str) -> Result<Self, Refused> {
-        let (start, length) = text.rsplit_once('/').ok_or(Refused::Form)?;
+    pub fn parse(text: &str) -> Result<Self, BadAddress> {
+        let (start, length) = text.rsplit_once('/').ok_or(BadAddress::Form)?;
         let address = address(start)?;
         let is_number = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
         let number = is_number && (length == "0" || !length.starts_with('0'));
-        let prefix: u8 = length.parse().ok().filter(|_| number).ok_or(Refused::Form)?;
-        if prefix > width(address) { Err(Refused::Form) } else { Ok(Self { address, prefix }) }
+        let prefix: u8 = length.parse().ok().filter(|_| number).ok_or(BadAddress::Form)?;
+        if prefix > width(address) { Err(BadAddress::Form) } else { Ok(Self { address, prefix }) }
     }
 
     /// Returns the block with its first address.
@@ -140,14 +140,14 @@ mod tests {
             assert_eq!(address(text).map(super::text).as_deref(), Ok(canonical), "{text}");
         }
         for (text, why) in [
-            ("", Refused::Form),
-            ("127.0.0.01", Refused::Form),
-            ("1.2.3", Refused::Form),
-            ("1.2.3.4%eth0", Refused::Form),
-            ("::1%", Refused::Form),
-            ("fe80::1%eth0", Refused::Zone),
-            ("::ffff:1.2.3.4", Refused::Mapped),
-            (" ::1", Refused::Form),
+            ("", BadAddress::Form),
+            ("127.0.0.01", BadAddress::Form),
+            ("1.2.3", BadAddress::Form),
+            ("1.2.3.4%eth0", BadAddress::Form),
+            ("::1%", BadAddress::Form),
+            ("fe80::1%eth0", BadAddress::Zone),
+            ("::ffff:1.2.3.4", BadAddress::Mapped),
+            (" ::1", BadAddress::Form),
         ] {
             assert_eq!(address(text), Err(why), "{text}");
         }

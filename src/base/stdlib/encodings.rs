@@ -176,34 +176,32 @@ pub fn pem_content(body: &str) -> Option<Vec<u8>> {
 }
 
 /// The ASCII characters that encoding keeps, besides letters and digits. Others become `%XX`, also all beyond ASCII.
-#[derive(Debug)]
-pub struct Kept([bool; 256]);
+pub type Kept = [bool; 256];
 
-impl Kept {
-    const fn new(others: &[u8]) -> Self {
-        let mut kept = [false; 256];
-        let mut byte = 0_u8;
-        while byte < 128 {
-            kept[byte as usize] = byte.is_ascii_alphanumeric();
-            byte += 1;
-        }
-        let mut at = 0;
-        while at < others.len() {
-            kept[others[at] as usize] = true;
-            at += 1;
-        }
-        Self(kept)
+/// Keeps letters, digits and `others`.
+const fn keep(others: &[u8]) -> Kept {
+    let mut kept = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        kept[byte as usize] = byte.is_ascii_alphanumeric();
+        byte += 1;
     }
+    let mut at = 0;
+    while at < others.len() {
+        kept[others[at] as usize] = true;
+        at += 1;
+    }
+    kept
 }
 
 /// `- . _ ~ / %`, for URL paths. Percent signs are kept so that encoded text is not encoded twice.
-pub static URL_PATH: &Kept = &Kept::new(b"-._~/%");
+pub static URL_PATH: &Kept = &keep(b"-._~/%");
 
 /// None.
-pub static STRICT: &Kept = &Kept::new(b"");
+pub static STRICT: &Kept = &keep(b"");
 
 /// `- . _ ~` and the space, which a query writes as `+`.
-pub static QUERY: &Kept = &Kept::new(b"-._~ ");
+pub static QUERY: &Kept = &keep(b"-._~ ");
 
 /// Decodes a part of a query: `+` is a space, `%XX` an octet.
 ///
@@ -235,7 +233,7 @@ pub(crate) fn invalid_escape(text: &str) -> Option<usize> {
 pub fn percent(text: &str, kept: &Kept, out: &mut String) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     let mut clean = 0;
-    for (at, byte) in text.bytes().enumerate().filter(|(_, byte)| !kept.0[usize::from(*byte)]) {
+    for (at, byte) in text.bytes().enumerate().filter(|(_, byte)| !kept[usize::from(*byte)]) {
         // There is no such range before the second byte of a character.
         out.push_str(text.get(clean..at).unwrap_or(""));
         out.push('%');
@@ -247,7 +245,7 @@ pub fn percent(text: &str, kept: &Kept, out: &mut String) {
 
 /// Returns the length of the result of [`percent`] in bytes.
 pub fn percent_len(text: &str, kept: &Kept) -> usize {
-    text.bytes().fold(text.len(), |len, byte| len + if kept.0[usize::from(byte)] { 0 } else { 2 })
+    text.bytes().fold(text.len(), |len, byte| len + if kept[usize::from(byte)] { 0 } else { 2 })
 }
 
 #[cfg(test)]

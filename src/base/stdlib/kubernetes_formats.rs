@@ -4,7 +4,7 @@ use super::urls;
 
 /// A text format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum NameFormat {
     Dns1123Label,
     Dns1123LabelPrefix,
     Dns1123Subdomain,
@@ -21,20 +21,20 @@ pub enum Format {
 }
 
 /// The formats by their names.
-const FORMATS: [(&str, Format); 13] = [
-    ("dns1123Label", Format::Dns1123Label),
-    ("dns1123LabelPrefix", Format::Dns1123LabelPrefix),
-    ("dns1123Subdomain", Format::Dns1123Subdomain),
-    ("dns1123SubdomainPrefix", Format::Dns1123SubdomainPrefix),
-    ("dns1035Label", Format::Dns1035Label),
-    ("dns1035LabelPrefix", Format::Dns1035LabelPrefix),
-    ("qualifiedName", Format::QualifiedName),
-    ("labelValue", Format::LabelValue),
-    ("uri", Format::Uri),
-    ("uuid", Format::Uuid),
-    ("byte", Format::Byte),
-    ("date", Format::Date),
-    ("datetime", Format::DateTime),
+const FORMATS: [(&str, NameFormat); 13] = [
+    ("dns1123Label", NameFormat::Dns1123Label),
+    ("dns1123LabelPrefix", NameFormat::Dns1123LabelPrefix),
+    ("dns1123Subdomain", NameFormat::Dns1123Subdomain),
+    ("dns1123SubdomainPrefix", NameFormat::Dns1123SubdomainPrefix),
+    ("dns1035Label", NameFormat::Dns1035Label),
+    ("dns1035LabelPrefix", NameFormat::Dns1035LabelPrefix),
+    ("qualifiedName", NameFormat::QualifiedName),
+    ("labelValue", NameFormat::LabelValue),
+    ("uri", NameFormat::Uri),
+    ("uuid", NameFormat::Uuid),
+    ("byte", NameFormat::Byte),
+    ("date", NameFormat::Date),
+    ("datetime", NameFormat::DateTime),
 ];
 
 /// A rule for names: maximum length, characters, message and examples.
@@ -91,7 +91,7 @@ const VALUE: Rule = Rule {
     examples: &["MyValue", "my_value", "12345"],
 };
 
-impl Format {
+impl NameFormat {
     /// Returns the format called `name`.
     pub fn named(name: &str) -> Option<Self> {
         FORMATS.iter().find(|(known, _)| *known == name).map(|(_, format)| *format)
@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     fn is_valid(format: &str, text: &str) -> bool {
-        Format::named(format).unwrap().validate(text).is_empty()
+        NameFormat::named(format).unwrap().validate(text).is_empty()
     }
 
     #[test]
@@ -303,12 +303,12 @@ mod tests {
             }
         }
         assert!(!is_valid("dns1123Label", &"a".repeat(64)) && !is_valid("dns1123Subdomain", &"a".repeat(254)));
-        assert_eq!(Format::named("dns"), None);
+        assert_eq!(NameFormat::named("dns"), None);
     }
 
     #[test]
     fn messages_are_those_that_kubernetes_users_know() {
-        let says = |format: &str, text: &str| Format::named(format).unwrap().validate(text);
+        let says = |format: &str, text: &str| NameFormat::named(format).unwrap().validate(text);
         assert_eq!(says("dns1123Label", "a.b"), ["must not contain dots"]);
         assert_eq!(
             says("dns1123Label", "A"),

@@ -43,40 +43,20 @@ enum Style {
     Exponent,
 }
 
-/// The reason that a text is not a quantity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
-    /// The text is not a number with a suffix.
-    Form,
-    /// There are no digits.
-    Number,
-    /// The suffix is unknown.
-    Suffix,
-    /// It has too many digits.
-    Digits,
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Form => f.write_str(
-                "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-            ),
-            Self::Number => f.write_str("unable to parse numeric part of quantity"),
-            Self::Suffix => f.write_str("unable to parse quantity's suffix"),
-            Self::Digits => write!(f, "the quantity has more than {MOST_DIGITS} digits"),
-        }
-    }
-}
+/// The reasons that a text is not a quantity.
+const FORM: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const NUMBER: &str = "unable to parse numeric part of quantity";
+const SUFFIX: &str = "unable to parse quantity's suffix";
+const DIGITS: &str = "the quantity has more than 4096 digits";
 
 impl Quantity {
     /// Parses a quantity. Binary quantities are capped at 2^63-1; between 0 and 1 they become decimal.
     ///
     /// # Errors
     /// The reason that the text is not a quantity.
-    pub fn parse(text: &str) -> Result<Self, Refused> {
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text.is_empty() || text.len() > MOST_DIGITS {
-            return Err(if text.is_empty() { Refused::Form } else { Refused::Digits });
+            return Err(if text.is_empty() { FORM } else { DIGITS });
         }
         let (negative, unsigned) = match text.as_bytes().first() {
             Some(b'-') => (true, text.get(1..).unwrap_or("")),
@@ -88,7 +68,7 @@ impl Quantity {
         let (style, power) = style_of(suffix)?;
         let whole_digits = whole.trim_start_matches('0');
         let digits = digits_of(negative, whole_digits, part)?;
-        let places = i32::try_from(part.len()).map_err(|_| Refused::Digits)?;
+        let places = i32::try_from(part.len()).map_err(|_| DIGITS)?;
         let length = whole_digits.len().max(1);
         let (digits, exponent, short) = match style {
             Style::Binary => {
@@ -96,14 +76,14 @@ impl Quantity {
                 (digits << power, -places, part.is_empty() && room >= 0)
             }
             _ => {
-                let exponent = power.checked_sub(places).ok_or(Refused::Suffix)?;
+                let exponent = power.checked_sub(places).ok_or(SUFFIX)?;
                 (digits, exponent, length + part.len() <= SHORT_DIGITS && exponent >= LEAST_EXPONENT)
             }
         };
         let quantity = Self { digits, exponent, style, short };
         match quantity {
             quantity if short && i64::try_from(&quantity.digits).is_ok() => Ok(quantity),
-            _ if whole.is_empty() && part.is_empty() => Err(Refused::Number),
+            _ if whole.is_empty() && part.is_empty() => Err(NUMBER),
             quantity if style == Style::Binary => Ok(Self { short: false, ..quantity }.rounded().capped()),
             quantity => Ok(Self { short: false, ..quantity }.rounded()),
         }
@@ -113,7 +93,7 @@ impl Quantity {
     ///
     /// # Errors
     /// The reason that the text is not a quantity.
-    pub fn of_form(text: &str, form: u64) -> Result<Self, Refused> {
+    pub fn of_form(text: &str, form: u64) -> Result<Self, &'static str> {
         let quantity = Self::parse(text)?;
         let style = match form & 3 {
             1 => Style::Decimal,
@@ -126,7 +106,7 @@ impl Quantity {
             quantity.at(exponent)?
         } else {
             let unit = ten_to(quantity.exponent.abs_diff(exponent).min(MOST_DIGITS as u32));
-            exact_quotient(&quantity.digits, &unit).ok_or(Refused::Digits)?
+            exact_quotient(&quantity.digits, &unit).ok_or(DIGITS)?
         };
         Ok(Self { digits, exponent, style, short: form & 4 != 0 })
     }
@@ -220,7 +200,7 @@ impl Quantity {
     ///
     /// # Errors
     /// The sum has too many digits.
-    pub fn add(&self, other: &Self) -> Result<Self, Refused> {
+    pub fn add(&self, other: &Self) -> Result<Self, &'static str> {
         let style = if self.sign() == 0 { other.style } else { self.style };
         let short = self.short && other.short;
         if self.sign() == 0 || other.sign() == 0 {
@@ -238,15 +218,15 @@ impl Quantity {
     ///
     /// # Errors
     /// The difference has too many digits.
-    pub fn sub(&self, other: &Self) -> Result<Self, Refused> {
+    pub fn sub(&self, other: &Self) -> Result<Self, &'static str> {
         self.add(&Self { digits: -&other.digits, ..other.clone() })
     }
 
     /// Returns the digits at a smaller exponent.
-    fn at(&self, exponent: i32) -> Result<BigInt, Refused> {
+    fn at(&self, exponent: i32) -> Result<BigInt, &'static str> {
         let more = self.exponent.abs_diff(exponent);
         if decimal_digits(&self.digits).saturating_add(more.into()) > MOST_DIGITS as i64 {
-            return Err(Refused::Digits);
+            return Err(DIGITS);
         }
         Ok(if more == 0 { self.digits.clone() } else { &self.digits * ten_to(more) })
     }
@@ -323,7 +303,7 @@ fn leading_digits(text: &str) -> (&str, &str) {
 }
 
 /// Returns the notation of a suffix, and its power of 10 or, for a binary suffix, of 2.
-fn style_of(suffix: &str) -> Result<(Style, i32), Refused> {
+fn style_of(suffix: &str) -> Result<(Style, i32), &'static str> {
     if let Some(at) = DECIMAL.iter().position(|known| *known == suffix) {
         return Ok((Style::Decimal, at as i32 * 3 + LEAST_EXPONENT));
     }
@@ -335,10 +315,10 @@ fn style_of(suffix: &str) -> Result<(Style, i32), Refused> {
 }
 
 /// Returns the error of an invalid suffix: unknown or malformed.
-fn malformed(suffix: &str) -> Refused {
+fn malformed(suffix: &str) -> &'static str {
     let rest = suffix.trim_start_matches(['e', 'E', 'i', 'n', 'u', 'm', 'k', 'K', 'M', 'G', 'T', 'P']);
     let rest = rest.strip_prefix(['-', '+']).unwrap_or(rest);
-    if rest.bytes().all(|byte| byte.is_ascii_digit()) { Refused::Suffix } else { Refused::Form }
+    if rest.bytes().all(|byte| byte.is_ascii_digit()) { SUFFIX } else { FORM }
 }
 
 fn ten_to(power: u32) -> BigInt {
@@ -358,12 +338,12 @@ fn small(number: &BigInt) -> Option<i64> {
 }
 
 /// Parses the digits before and after the point as one number.
-fn digits_of(negative: bool, whole: &str, part: &str) -> Result<BigInt, Refused> {
+fn digits_of(negative: bool, whole: &str, part: &str) -> Result<BigInt, &'static str> {
     if whole.len() + part.len() <= SHORT_DIGITS {
         let n = whole.bytes().chain(part.bytes()).fold(0, |n: i64, digit| n * 10 + i64::from(digit - b'0'));
         return Ok(BigInt::from(if negative { -n } else { n }));
     }
-    [if negative { "-" } else { "" }, "0", whole, part].concat().parse().map_err(|_| Refused::Form)
+    [if negative { "-" } else { "" }, "0", whole, part].concat().parse().map_err(|_| FORM)
 }
 
 /// Removes trailing zeros. Returns their number as well. 0 stays.

@@ -161,8 +161,8 @@ fn push(clock: &Clock, element: Element, out: &mut Vec<u8>) {
         Element::LowerHalf => half.to_ascii_lowercase(),
         Element::Zone if clock.zone.is_empty() => offset_text(clock.offset, false, 2),
         Element::Zone => clock.zone.clone(),
-        Element::Offset(Offset { zulu: true, .. }) if clock.offset == 0 => "Z".to_owned(),
-        Element::Offset(Offset { colon, numbers, .. }) => offset_text(clock.offset, colon, numbers),
+        Element::Offset { zulu: true, .. } if clock.offset == 0 => "Z".to_owned(),
+        Element::Offset { colon, numbers, .. } => offset_text(clock.offset, colon, numbers),
         Element::Fraction(mark, digits) => fraction_text(clock.nanos, mark, digits),
         Element::ShortFraction(mark, digits) => {
             let all = fraction_text(clock.nanos, mark, digits);
@@ -240,22 +240,18 @@ enum Element {
     /// `MST`.
     Zone,
     /// `-0700` and its forms.
-    Offset(Offset),
+    Offset {
+        /// `Z` instead of an offset of zero.
+        zulu: bool,
+        /// Colons between the numbers.
+        colon: bool,
+        /// The count of numbers: hours, minutes, seconds.
+        numbers: usize,
+    },
     /// `.000`: a mark and a fixed number of digits.
     Fraction(u8, usize),
     /// `.999`: a mark and up to that number of digits, without final zeros.
     ShortFraction(u8, usize),
-}
-
-/// A form of an offset from UTC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Offset {
-    /// `Z` instead of an offset of zero.
-    zulu: bool,
-    /// Colons between the numbers.
-    colon: bool,
-    /// The count of numbers: hours, minutes, seconds.
-    numbers: usize,
 }
 
 /// A layout from one element on: text before the element, the element, its notation, the rest.
@@ -335,7 +331,7 @@ fn offset(rest: &[u8]) -> Option<(Element, usize)> {
     let (sign, numbers) = rest.split_first()?;
     let found = OFFSETS.iter().find(|(notation, ..)| numbers.starts_with(notation.as_bytes()));
     found.map(|&(notation, colon, numbers)| {
-        (Element::Offset(Offset { zulu: *sign == b'Z', colon, numbers }), notation.len() + 1)
+        (Element::Offset { zulu: *sign == b'Z', colon, numbers }, notation.len() + 1)
     })
 }
 

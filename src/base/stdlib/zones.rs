@@ -22,6 +22,7 @@ const CHANGE: usize = 6;
 /// A time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Zone {
+    /// The position of its times in the block.
     at: usize,
 }
 
@@ -36,7 +37,7 @@ pub struct LocalTime {
 
 /// Returns the zone `name`, such as `Europe/Berlin`.
 pub fn zone(name: &str) -> Option<Zone> {
-    let mut bytes = Bytes { at: 0 };
+    let mut bytes = Zone { at: 0 };
     for _ in 0..bytes.u16()? {
         let found = bytes.text()? == name;
         let at = bytes.u32()?;
@@ -50,20 +51,20 @@ pub fn zone(name: &str) -> Option<Zone> {
 impl Zone {
     /// Returns the local time at `seconds` since the epoch.
     pub fn local_time(self, seconds: i64) -> Option<LocalTime> {
-        let mut bytes = Bytes { at: self.at };
+        let mut bytes = self;
         let times = bytes.u8()?;
         let first = bytes.at;
         for _ in 0..times {
-            bytes.local_time()?;
+            bytes.take_local_time()?;
         }
         let count = bytes.u16()?;
         let changes = BLOCK.get(bytes.at..)?.get(..usize::from(count) * CHANGE)?;
         let wanted = last_at_or_before(changes, seconds).unwrap_or(0);
-        let mut bytes = Bytes { at: first };
+        let mut bytes = Zone { at: first };
         for _ in 0..wanted {
-            bytes.local_time()?;
+            bytes.take_local_time()?;
         }
-        bytes.local_time()
+        bytes.take_local_time()
     }
 }
 
@@ -84,12 +85,8 @@ fn last_at_or_before(changes: &[u8], seconds: i64) -> Option<u8> {
     changes.get(low.checked_sub(1)? * CHANGE + CHANGE - 1).copied()
 }
 
-/// A position in the block.
-struct Bytes {
-    at: usize,
-}
-
-impl Bytes {
+// A zone is also a position in the block while it is read.
+impl Zone {
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let taken = *BLOCK.get(self.at..)?.first_chunk::<N>()?;
         self.at += N;
@@ -115,7 +112,7 @@ impl Bytes {
         std::str::from_utf8(text).ok()
     }
 
-    fn local_time(&mut self) -> Option<LocalTime> {
+    fn take_local_time(&mut self) -> Option<LocalTime> {
         let offset = self.take().map(i32::from_le_bytes)?;
         Some(LocalTime { offset, abbreviation: self.text()? })
     }

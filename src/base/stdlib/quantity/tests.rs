@@ -56,29 +56,29 @@ fn canonical_texts() {
 
 #[test]
 fn invalid_quantities() {
-    use Refused::{Digits, Form, Number, Suffix};
     for (text, why) in [
-        ("", Form),
-        ("Ei", Number),
-        ("Three", Form),
-        ("1,3G", Form),
-        ("1.1.M", Form),
-        ("1+1.0M", Form),
-        (" 1", Form),
-        ("1 ", Form),
-        ("1é", Form),
-        ("200K", Suffix),
-        ("10Mo", Form),
-        ("0.1mi", Suffix),
-        ("1i", Suffix),
-        ("1e", Suffix),
-        ("-3.01e-", Suffix),
-        ("1e3Mi", Form),
-        ("1e99999999999", Suffix),
+        ("", FORM),
+        ("Ei", NUMBER),
+        ("Three", FORM),
+        ("1,3G", FORM),
+        ("1.1.M", FORM),
+        ("1+1.0M", FORM),
+        (" 1", FORM),
+        ("1 ", FORM),
+        ("1é", FORM),
+        ("200K", SUFFIX),
+        ("10Mo", FORM),
+        ("0.1mi", SUFFIX),
+        ("1i", SUFFIX),
+        ("1e", SUFFIX),
+        ("-3.01e-", SUFFIX),
+        ("1e3Mi", FORM),
+        ("1e99999999999", SUFFIX),
     ] {
         assert_eq!(Quantity::parse(text), Err(why), "{text}");
     }
-    assert_eq!(Quantity::parse(&"9".repeat(MOST_DIGITS + 1)), Err(Digits));
+    assert_eq!(Quantity::parse(&"9".repeat(MOST_DIGITS + 1)), Err(DIGITS));
+    assert!(DIGITS.contains(&format!(" {MOST_DIGITS} ")));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn sums_are_exact_and_keep_the_style() {
         assert_eq!(left.sub(&right).map(|sum| sum.to_string()).as_deref(), Ok(difference), "{a} - {b}");
     }
     assert_eq!(quantity("0").add(&Quantity::of_int(20_000)).unwrap().to_string(), "20e3");
-    assert_eq!(quantity("1e2000000000").add(&quantity("1")), Err(Refused::Digits));
+    assert_eq!(quantity("1e2000000000").add(&quantity("1")), Err(DIGITS));
 }
 
 #[test]

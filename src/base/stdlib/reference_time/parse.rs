@@ -1,23 +1,9 @@
 //! Reading a time by a layout.
 
-use super::{Clock, DAYS, Element, MONTHS, Offset, days_in, is_leap, next, quoted};
+use super::{Clock, DAYS, Element, MONTHS, days_in, is_leap, next, quoted};
 
-/// The reason that a text does not fit a layout.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unparsed {
-    /// The message, in the words of Go.
-    pub message: String,
-}
-
-/// A part of the text that an element cannot be read from.
-enum Bad {
-    /// It has another form.
-    Form,
-    /// The number is out of range: the name of what it counts.
-    Range(&'static str),
-}
-
-type Read<T> = Result<T, Bad>;
+/// The error is the name of a part that is out of range, or `None` for a part that cannot be read.
+type Read<T> = Result<T, Option<&'static str>>;
 
 /// The fields that were read. Days, months and days of the year are absent until they are read.
 #[derive(Default)]
@@ -41,17 +27,12 @@ struct Fields {
 ///
 /// # Errors
 /// The text does not fit the layout, or there is no such time.
-pub fn parse(layout: &[u8], text: &[u8]) -> Result<Clock, Unparsed> {
-    let error = |rest: &[u8], notation: &[u8]| Unparsed {
-        message: format!(
-            "parsing time {} as {}: cannot parse {} as {}",
-            quoted(text),
-            quoted(layout),
-            quoted(rest),
-            quoted(notation)
-        ),
+pub fn parse(layout: &[u8], text: &[u8]) -> Result<Clock, String> {
+    let error = |rest: &[u8], notation: &[u8]| {
+        let [text, layout, rest, notation] = [text, layout, rest, notation].map(quoted);
+        format!("parsing time {text} as {layout}: cannot parse {rest} as {notation}")
     };
-    let wrong = |why: String| Unparsed { message: format!("parsing time {}: {why}", quoted(text)) };
+    let wrong = |why: String| format!("parsing time {}: {why}", quoted(text));
     let (mut fields, mut template, mut rest) = (Fields::default(), layout, text);
     loop {
         let chunk = next(template);
@@ -60,8 +41,8 @@ pub fn parse(layout: &[u8], text: &[u8]) -> Result<Clock, Unparsed> {
         template = chunk.rest;
         let held = rest;
         fields.read(element, template, &mut rest).map_err(|bad| match bad {
-            Bad::Form => error(held, chunk.notation),
-            Bad::Range(what) => wrong(format!("{what} out of range")),
+            None => error(held, chunk.notation),
+            Some(what) => wrong(format!("{what} out of range")),
         })?;
     }
     if !rest.is_empty() {
@@ -125,7 +106,7 @@ impl Fields {
             }
             Element::UpperHalf => self.half = Some(half(rest, b"PM", b"AM")?),
             Element::LowerHalf => self.half = Some(half(rest, b"pm", b"am")?),
-            Element::Offset(form) => self.read_offset(form, rest)?,
+            Element::Offset { zulu, colon, numbers } => self.read_offset(zulu, colon, numbers, rest)?,
             Element::Zone => self.read_zone(rest)?,
             Element::Fraction(_, digits) => self.nanos = nanos(digits + 1, rest)?,
             Element::ShortFraction(..) => {
@@ -146,21 +127,21 @@ impl Fields {
         Ok(())
     }
 
-    fn read_offset(&mut self, form: Offset, rest: &mut &[u8]) -> Read<()> {
-        if let Some(behind) = rest.strip_prefix(b"Z").filter(|_| form.zulu) {
+    fn read_offset(&mut self, zulu: bool, colon: bool, numbers: usize, rest: &mut &[u8]) -> Read<()> {
+        if let Some(behind) = rest.strip_prefix(b"Z").filter(|_| zulu) {
             (*rest, self.utc) = (behind, true);
             return Ok(());
         }
-        let (sign, mut behind) = rest.split_first().ok_or(Bad::Form)?;
-        let mut numbers = [0; 3];
-        for (at, number) in numbers.iter_mut().enumerate().take(form.numbers) {
-            if at > 0 && form.colon {
-                behind = behind.strip_prefix(b":").ok_or(Bad::Form)?;
+        let (sign, mut behind) = rest.split_first().ok_or(None)?;
+        let mut parts = [0; 3];
+        for (at, part) in parts.iter_mut().enumerate().take(numbers) {
+            if at > 0 && colon {
+                behind = behind.strip_prefix(b":").ok_or(None)?;
             }
-            *number = exactly(2, &mut behind)?;
+            *part = exactly(2, &mut behind)?;
         }
         // Some write offsets of 24 hours or 60 minutes.
-        let [hours, minutes, seconds] = numbers;
+        let [hours, minutes, seconds] = parts;
         within(0..=24, hours, "time zone offset hour")?;
         within(0..=60, minutes, "time zone offset minute")?;
         within(0..=60, seconds, "time zone offset second")?;
@@ -168,7 +149,7 @@ impl Fields {
         self.offset = Some(match sign {
             b'+' => offset,
             b'-' => -offset,
-            _ => return Err(Bad::Form),
+            _ => return Err(None),
         });
         *rest = behind;
         Ok(())
@@ -179,8 +160,8 @@ impl Fields {
             (*rest, self.utc) = (behind, true);
             return Ok(());
         }
-        let len = zone_len(rest).ok_or(Bad::Form)?;
-        let (name, behind) = rest.split_at_checked(len).ok_or(Bad::Form)?;
+        let len = zone_len(rest).ok_or(None)?;
+        let (name, behind) = rest.split_at_checked(len).ok_or(None)?;
         self.zone = String::from_utf8_lossy(name).into_owned();
         *rest = behind;
         Ok(())
@@ -237,7 +218,7 @@ impl Fields {
 }
 
 fn within(range: std::ops::RangeInclusive<i64>, number: i64, what: &'static str) -> Read<i64> {
-    if range.contains(&number) { Ok(number) } else { Err(Bad::Range(what)) }
+    if range.contains(&number) { Ok(number) } else { Err(Some(what)) }
 }
 
 fn digit_count(text: &[u8], most: usize) -> usize {
@@ -246,9 +227,9 @@ fn digit_count(text: &[u8], most: usize) -> usize {
 
 /// Reads a number with exactly `digits` digits.
 fn exactly(digits: usize, rest: &mut &[u8]) -> Read<i64> {
-    let (number, behind) = rest.split_at_checked(digits).ok_or(Bad::Form)?;
+    let (number, behind) = rest.split_at_checked(digits).ok_or(None)?;
     if digit_count(number, digits) != digits {
-        return Err(Bad::Form);
+        return Err(None);
     }
     *rest = behind;
     Ok(number.iter().fold(0, |all, digit| all * 10 + i64::from(digit - b'0')))
@@ -259,7 +240,7 @@ fn number(fixed: bool, rest: &mut &[u8]) -> Read<i64> {
     match digit_count(rest, 2) {
         1 if !fixed => exactly(1, rest),
         2 => exactly(2, rest),
-        _ => Err(Bad::Form),
+        _ => Err(None),
     }
 }
 
@@ -270,8 +251,8 @@ fn year_day(element: Element, rest: &mut &[u8]) -> Read<i64> {
         }
     }
     match digit_count(rest, 3) {
-        0 => Err(Bad::Form),
-        count if count < 3 && element == Element::ZeroYearDay => Err(Bad::Form),
+        0 => Err(None),
+        count if count < 3 && element == Element::ZeroYearDay => Err(None),
         count => exactly(count, rest),
     }
 }
@@ -286,14 +267,14 @@ fn name(names: &[&str], short: bool, rest: &mut &[u8]) -> Read<i64> {
             return Ok(at);
         }
     }
-    Err(Bad::Form)
+    Err(None)
 }
 
 /// Reads a half of the day: `true` for the second one.
 fn half(rest: &mut &[u8], second: &[u8; 2], first: &[u8; 2]) -> Read<bool> {
-    let (found, behind) = rest.split_at_checked(2).ok_or(Bad::Form)?;
+    let (found, behind) = rest.split_at_checked(2).ok_or(None)?;
     if found != second && found != first {
-        return Err(Bad::Form);
+        return Err(None);
     }
     *rest = behind;
     Ok(found == second)
@@ -308,10 +289,10 @@ fn fraction_len(text: &[u8]) -> Option<usize> {
 
 /// Reads a fraction of `len` bytes, including its mark, in nanoseconds.
 fn nanos(len: usize, rest: &mut &[u8]) -> Read<u32> {
-    let (fraction, behind) = rest.split_at_checked(len).ok_or(Bad::Form)?;
-    let digits = fraction.strip_prefix(b".").or_else(|| fraction.strip_prefix(b",")).ok_or(Bad::Form)?;
+    let (fraction, behind) = rest.split_at_checked(len).ok_or(None)?;
+    let digits = fraction.strip_prefix(b".").or_else(|| fraction.strip_prefix(b",")).ok_or(None)?;
     if digit_count(digits, usize::MAX) != digits.len() {
-        return Err(Bad::Form);
+        return Err(None);
     }
     *rest = behind;
     let padded = digits.iter().copied().chain(std::iter::repeat(b'0')).take(9);
@@ -357,7 +338,7 @@ mod tests {
     use super::*;
 
     fn read(layout: &str, text: &str) -> Result<(i64, u32, i64, String), String> {
-        let clock = parse(layout.as_bytes(), text.as_bytes()).map_err(|why| why.message)?;
+        let clock = parse(layout.as_bytes(), text.as_bytes())?;
         let (seconds, nanos) = clock.timestamp();
         Ok((seconds, nanos, clock.offset, clock.zone))
     }

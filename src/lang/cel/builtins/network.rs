@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use crate::values::capsules::{CIDR, Content, IP, Parsed, capsule};
 use crate::values::errors::bad_argument;
 use dropforge_base::diagnostics::{Diagnostic, Result};
-use dropforge_base::stdlib::cidr::{self, Block, Refused};
+use dropforge_base::stdlib::cidr::{self, BadAddress, Block};
 use dropforge_machine::function::{Arguments, Cx, FromArgument, IntoValue, Outcome};
 use dropforge_machine::functions;
 use dropforge_value::Value;
@@ -63,12 +63,12 @@ functions! {
 }
 
 #[cold]
-fn invalid(text: &str, why: Refused, form: &str, zone: &str) -> Box<Diagnostic> {
+fn invalid(text: &str, why: BadAddress, form: &str, zone: &str) -> Box<Diagnostic> {
     let text: String = text.chars().take(60).collect();
     bad_argument(match why {
-        Refused::Form => format!("{form} {text:?} parse error during conversion from string"),
-        Refused::Zone => format!("{zone} {text:?} with zone value is not allowed"),
-        Refused::Mapped => format!("IPv4-mapped IPv6 address {text:?} is not allowed"),
+        BadAddress::Form => format!("{form} {text:?} parse error during conversion from string"),
+        BadAddress::Zone => format!("{zone} {text:?} with zone value is not allowed"),
+        BadAddress::Mapped => format!("IPv4-mapped IPv6 address {text:?} is not allowed"),
     })
 }
 

@@ -179,7 +179,7 @@ fn to_date<'v>(cx: &Cx<'v>, layout: &'v [u8], text: &'v [u8]) -> Result<Value<'v
 }
 
 fn must_to_date<'v>(cx: &Cx<'v>, layout: &'v [u8], text: &'v [u8]) -> Result<Value<'v>> {
-    let parsed = parse(layout, text).map_err(|why| failed(why.message))?;
+    let parsed = parse(layout, text).map_err(failed)?;
     time(cx, parsed.timestamp())
 }
 

@@ -6,7 +6,7 @@ use crate::values::capsules::{Content, FORMAT, Parsed, URL, capsule};
 use crate::values::errors::bad_argument;
 use crate::values::{empty_optional, optional_of};
 use dropforge_base::diagnostics::Result;
-use dropforge_base::stdlib::kubernetes_formats::Format;
+use dropforge_base::stdlib::kubernetes_formats::NameFormat;
 use dropforge_base::stdlib::paths::escaped;
 use dropforge_base::stdlib::urls::{self, Url};
 use dropforge_machine::function::{Arguments, Cx, FromArgument, Outcome};
@@ -133,14 +133,14 @@ fn format_named<'v>(name: &'static str) -> impl Fn(&Cx<'v>) -> Result<Value<'v>>
 }
 
 fn named<'v>(cx: &Cx<'v>, name: &'v str) -> Result<Value<'v>> {
-    match Format::named(name) {
+    match NameFormat::named(name) {
         Some(_) => optional_of(cx, capsule(cx, FORMAT, name)?),
         None => empty_optional(cx),
     }
 }
 
 fn validate<'v>(cx: &Cx<'v>, format: Content<'v>, text: &'v str) -> Result<Value<'v>> {
-    let Some(format) = Format::named(format.0) else { return Err(bad_argument("there is no such format")) };
+    let Some(format) = NameFormat::named(format.0) else { return Err(bad_argument("there is no such format")) };
     // Messages may quote the text.
     cx.charge(text.len() * 2)?;
     let errors = format.validate(text);

@@ -3,7 +3,7 @@
 use crate::values::capsules::{Content, Parsed, QUANTITY, SEMVER, capsule, capsule_of, form_of};
 use crate::values::errors::{arithmetic, bad_argument};
 use dropforge_base::diagnostics::{Diagnostic, Result};
-use dropforge_base::stdlib::quantity::{Quantity, Refused};
+use dropforge_base::stdlib::quantity::Quantity;
 use dropforge_base::stdlib::semver::{Version, normalized};
 use dropforge_machine::function::{Arguments, Cx, FromArgument, IntoValue, Outcome};
 use dropforge_machine::functions;
@@ -49,13 +49,13 @@ functions! {
 }
 
 /// Parses a quantity. Every eight digits take a step, because arithmetic of long numbers is not linear.
-fn parse(cx: &Cx<'_>, text: &str) -> Result<std::result::Result<Quantity, Refused>> {
+fn parse(cx: &Cx<'_>, text: &str) -> Result<std::result::Result<Quantity, &'static str>> {
     cx.spend(text.len() as u64 / 8)?;
     Ok(Quantity::parse(text))
 }
 
-fn invalid(why: Refused) -> Box<Diagnostic> {
-    bad_argument(why.to_string())
+fn invalid(why: &str) -> Box<Diagnostic> {
+    bad_argument(why)
 }
 
 /// Converts a quantity or an integer.
