@@ -101,15 +101,15 @@ impl<'d> OutputWriter<'d> {
             false => existing_file(&*parent, name, &dir.full_path(path))?,
         };
         let owner = if executable { Mode::XUSR } else { Mode::empty() };
-        if let Some(existing) = &existing
-            && existing.mode.contains(owner)
-            && existing.size == bytes.len() as u64
+        if let Some((size, mode)) = existing
+            && mode.contains(owner)
+            && size == bytes.len() as u64
             && read_file(&*parent, name, &dir.full_path(path), &mut self.old)?
             && self.old == bytes
         {
             return Ok(Change::Unchanged);
         }
-        let mode = existing.as_ref().map_or(Mode::from_raw_mode(0o666), |existing| existing.mode) | owner;
+        let mode = existing.map_or(Mode::from_raw_mode(0o666), |(_, mode)| mode) | owner;
         let fail = |error: io::Error| cannot("write", &dir.full_path(path), error);
         let (mut file, temporary) = dir.temporary(&*parent, name, mode).map_err(|error| fail(error.into()))?;
         self.staged.push(Staged { is_new: existing.is_none(), parent, temporary, path: path.to_owned() });
@@ -142,7 +142,7 @@ impl<'d> OutputWriter<'d> {
         let full = dir.full_path(path);
         let fail = |error: io::Error| cannot("write", &full, error);
         let existing = existing_file(&*parent, name, &full)?;
-        let mode = existing.as_ref().map_or(Mode::from_raw_mode(0o666), |existing| existing.mode);
+        let mode = existing.map_or(Mode::from_raw_mode(0o666), |(_, mode)| mode);
         let (mut file, temporary) = dir.temporary(&*parent, name, mode).map_err(|error| fail(error.into()))?;
         let staged = Staged { is_new: existing.is_none(), parent: parent.clone(), temporary, path: path.to_owned() };
         let open = |name: &str| open_file(&*parent, name).map_err(io::Error::from);
@@ -298,8 +298,8 @@ impl<'d> OutputReader<'d> {
     pub(super) fn read_with_mode(&mut self, path: &str) -> Result<Option<(&[u8], bool)>> {
         let full = self.walker.dir.full_path(path);
         let Some((parent, name)) = self.walker.parent(path)? else { return Ok(None) };
-        let Some(existing) = existing_file(&*parent, name, &full)? else { return Ok(None) };
-        let executable = existing.mode.contains(Mode::XUSR);
+        let Some((_, mode)) = existing_file(&*parent, name, &full)? else { return Ok(None) };
+        let executable = mode.contains(Mode::XUSR);
         Ok(read_file(&*parent, name, &full, &mut self.old)?.then_some((&self.old, executable)))
     }
 }
@@ -348,14 +348,8 @@ pub(super) fn unlink(dir: &OutputDir, path: &str) -> Result<()> {
     Ok(())
 }
 
-/// An existing regular file.
-pub(super) struct ExistingFile {
-    pub(super) size: u64,
-    pub(super) mode: Mode,
-}
-
 /// Returns the size and mode of a regular file, or `None` if there is no file. Anything else at the path is an error.
-pub(super) fn existing_file(parent: impl AsFd, name: &str, full: &Path) -> Result<Option<ExistingFile>> {
+pub(super) fn existing_file(parent: impl AsFd, name: &str, full: &Path) -> Result<Option<(u64, Mode)>> {
     let stat = match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
         Err(Errno::NOENT) => return Ok(None),
@@ -364,7 +358,7 @@ pub(super) fn existing_file(parent: impl AsFd, name: &str, full: &Path) -> Resul
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {
             let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
-            Ok(Some(ExistingFile { size, mode: Mode::from_raw_mode(stat.st_mode & 0o777) }))
+            Ok(Some((size, Mode::from_raw_mode(stat.st_mode & 0o777))))
         }
         FileType::Symlink => Err(through_link(full, name)),
         FileType::Directory => Err(not_a_file(full, "a directory")),

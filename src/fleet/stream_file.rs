@@ -84,7 +84,7 @@ impl StreamFile {
         let directory = directory.canonicalize().map_err(fail)?;
         let gone = || cannot("write", path, io::Error::from(io::ErrorKind::NotFound));
         let dir = OutputDir::open(&directory)?.ok_or_else(gone)?;
-        let mode = existing_file(&dir, name, path)?.map(|existing| existing.mode);
+        let mode = existing_file(&dir, name, path)?.map(|(_, mode)| mode);
         let owner = if executable { Mode::XUSR } else { Mode::empty() };
         let created = dir.temporary(&dir, name, mode.unwrap_or(Mode::from_raw_mode(0o666)) | owner);
         let (file, temporary) = created.map_err(|error| fail(error.into()))?;

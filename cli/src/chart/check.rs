@@ -42,13 +42,8 @@ pub(crate) struct With<'a> {
     pub(crate) threads: usize,
 }
 
-/// The findings in the templates of a release.
-struct Found {
-    lints: Vec<Box<Diagnostic>>,
-    /// Names that nothing gives.
-    missing: Vec<Box<Diagnostic>>,
-    render: Result<ChartRender, Diagnostics>,
-}
+/// Errors and warnings of the templates of a release, names that nothing gives, and the render.
+type Found = (Vec<Box<Diagnostic>>, Vec<Box<Diagnostic>>, Result<ChartRender, Diagnostics>);
 
 /// Checks a chart: its files, its values against its schema, its templates, and what they render to. With a fleet, it checks
 /// the release of every cluster.
@@ -146,7 +141,7 @@ impl Checked {
     fn release(&mut self, chart: &ChartSet) -> Result<(), Diagnostics> {
         let plan = chart.template.chart().plan(&chart.values, &chart.release, &chart.capabilities)?;
         self.templates = plan.templates().len();
-        let Found { lints, missing, render } = found(&chart.template, plan)?;
+        let (lints, missing, render) = found(&chart.template, plan)?;
         self.found.extend(lints.into_iter().chain(missing));
         let render = render?;
         render.output()?;
@@ -166,7 +161,7 @@ impl Checked {
     fn forms(&mut self, chart: &ChartSet, layers: &Layers, clusters: &Selection<'_>) -> Result<(), Diagnostics> {
         chart.each_form(layers, clusters, &mut |cluster, plan| {
             self.templates = self.templates.max(plan.templates().len());
-            let Found { lints, missing, .. } = found(&chart.template, plan)?;
+            let (lints, missing, _) = found(&chart.template, plan)?;
             self.found.extend(lints);
             self.found.extend(missing.into_iter().map(|one| one.for_cluster(cluster)));
             Ok(())
@@ -200,7 +195,7 @@ fn found(chart: &ChartTemplate, plan: Release) -> Result<Found, Diagnostics> {
         // What ends the render is told once, with all that is known then.
         missing.retain(|one| !errors.iter().any(|error| is_at_place_of(error, one)));
     }
-    Ok(Found { lints, missing, render })
+    Ok((lints, missing, render))
 }
 
 /// Returns `true` if two diagnostics are about the same place.

@@ -24,5 +24,5 @@ mod render;
 mod template;
 
 pub use bundle::ChartBundling;
-pub use render::{ChartRecording, ChartRender, OpenChart, OpenRun};
+pub use render::{ChartRecording, ChartRender, OpenChart};
 pub use template::ChartTemplate;

@@ -126,17 +126,6 @@ pub struct OpenChart<'v> {
     pub base: OpenBase<'v>,
 }
 
-/// A run of the program for one release.
-#[derive(Debug, Clone, Copy)]
-pub struct OpenRun<'i, 'r> {
-    /// The inputs.
-    pub inputs: &'i OpenInputs<'r>,
-    /// The templates to leave out.
-    pub skips: &'i [bool],
-    /// `true` if the open values are not known, and nothing may depend on them.
-    pub probes: bool,
-}
-
 /// The result of a run.
 #[derive(Debug)]
 pub struct OpenTexts {
@@ -150,7 +139,8 @@ pub struct OpenTexts {
 }
 
 impl<'v> OpenChart<'v> {
-    /// Runs the program.
+    /// Runs the program for one release with these inputs, without the templates that `skips` leaves out. `probes` is `true`
+    /// if the open values are not known, and nothing may depend on them.
     ///
     /// # Errors
     /// The first error of the templates; `internal` if something depends on a value that is not known.
@@ -158,32 +148,27 @@ impl<'v> OpenChart<'v> {
         &self,
         session: &mut Session,
         builder: &InputBuilder<'r, 'w>,
-        run: OpenRun<'_, 'r>,
+        inputs: &OpenInputs<'r>,
+        (skips, probes): (&[bool], bool),
     ) -> Result<OpenTexts>
     where
         'v: 'r,
     {
-        let inputs = Inputs::new(self.base.inputs(builder, run.inputs, run.skips));
+        let all = Inputs::new(self.base.inputs(builder, inputs, skips));
         let (mut added, mut changes) = (None, false);
         let mut texts = Texts::of(session, self.program.program(), |session, whole| {
             let mut found = None;
             let mut end = |cx: &Cx<'_>, answer: Value<'_>| {
-                added = self.base.added(cx, run.inputs);
-                changes = added.is_none() || self.base.adds(cx, run.inputs);
+                added = self.base.added(cx, inputs);
+                changes = added.is_none() || self.base.adds(cx, inputs);
                 found = Some(ends(answer));
             };
-            self.program.shared.language.machine().end(
-                session,
-                self.program.run(inputs),
-                run.probes,
-                whole,
-                &mut end,
-            )?;
+            self.program.shared.language.machine().end(session, self.program.run(all), probes, whole, &mut end)?;
             found.unwrap_or_else(|| ends(Value::Undefined))
         })?;
         texts.finish(&self.program);
-        let all = texts.ranges().map(|range| texts.whole.get(range).unwrap_or("").to_owned()).collect();
+        let of_each = texts.ranges().map(|range| texts.whole.get(range).unwrap_or("").to_owned()).collect();
         session.text = texts.whole;
-        Ok(OpenTexts { texts: all, added, changes })
+        Ok(OpenTexts { texts: of_each, added, changes })
     }
 }

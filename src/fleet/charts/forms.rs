@@ -15,7 +15,7 @@ use super::{ChartSet, own_values};
 use crate::layers::Layers;
 use crate::selector::Selection;
 use dropforge_base::diagnostics::{Diagnostics, Result};
-use dropforge_engine::chart::{OpenChart, OpenRun};
+use dropforge_engine::chart::OpenChart;
 use dropforge_helm::chart::{OpenBase, OpenPlan, Plan, Printed, Printer, Release, floats, form};
 use dropforge_machine::vm::Session;
 use dropforge_value::{Arena, Data, DataMap, InputBuilder, Numbers, Shapes, Type, Value};
@@ -287,8 +287,7 @@ impl<'t> Ready<'t> {
         let values: Vec<_> = data.map(|value| Numbers::Sized.all(builder.arena(), value)).collect();
         let [name, namespace] = [&release.name, &release.namespace].map(|text| builder.arena().text(text));
         let inputs = self.chart.base.release(&builder, &values, (&release, name, namespace), false);
-        let run = OpenRun { inputs: &inputs, skips: &self.skips, probes: false };
-        let done = self.chart.run(session, &builder, run).map_err(|_| Whole::Failed)?;
+        let done = self.chart.run(session, &builder, &inputs, (&self.skips, false)).map_err(|_| Whole::Failed)?;
         match done.added {
             Some(added) if added.is_empty() => {}
             Some(added) => return Err(Whole::Adds(added)),
@@ -337,8 +336,7 @@ fn same_texts(
         let open = vec![unknown; form(&own.values).1.len()];
         let inputs = of.base.release(&builder, &open, (&release, name, namespace), true);
         let skips: Vec<bool> = (0..count).map(|other| other != at).collect();
-        let run = OpenRun { inputs: &inputs, skips: &skips, probes: true };
-        let text = match of.run(session, &builder, run) {
+        let text = match of.run(session, &builder, &inputs, (&skips, true)) {
             Ok(done) => {
                 added.extend(done.added?);
                 done.texts.into_iter().nth(at).filter(|_| !done.changes)

@@ -157,15 +157,15 @@ impl Collector {
             }
         };
         let columns = table.paths().clone();
-        let mut found = table.rows(source, start, &mut state.gaps);
-        let end = if is_last { length } else { found.last };
+        let (mut rows, mut errors, last) = table.rows(source, start, &mut state.gaps);
+        let end = if is_last { length } else { last };
         // The last record may go on in the next part.
-        found.rows.retain(|row| row.at < end);
-        found.errors.retain(|error| error.primary().is_none_or(|label| label.span.range().start < end));
-        found.errors.into_iter().for_each(|error| self.report(error));
-        for row in found.rows {
-            let place = Place::row(source, format, row.at, &columns);
-            self.add(Data::Map(row.map), place, &|_| Some(Span::of(row.at..row.at)));
+        rows.retain(|(at, _)| *at < end);
+        errors.retain(|error| error.primary().is_none_or(|label| label.span.range().start < end));
+        errors.into_iter().for_each(|error| self.report(error));
+        for (at, map) in rows {
+            let place = Place::row(source, format, at, &columns);
+            self.add(Data::Map(map), place, &|_| Some(Span::of(at..at)));
         }
         Ok(if self.is_full() { length } else { end })
     }

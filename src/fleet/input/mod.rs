@@ -42,7 +42,7 @@ fn read(source: &Arc<Source>, format: Format) -> Result<Vec<Data>> {
         Format::Ndjson => lines(source).map(|range| json(source, range)).collect(),
         Format::Csv | Format::Tsv => {
             let rows = rows(source, format, CsvTypes::default(), &[])?;
-            Ok(rows.into_iter().map(|row| Data::Map(row.map)).collect())
+            Ok(rows.into_iter().map(|(_, map)| Data::Map(map)).collect())
         }
         Format::Toml => toml::toml(source).map(|map| vec![Data::Map(map)]),
         Format::Hcl => hcl(source).map(|map| vec![Data::Map(map)]),

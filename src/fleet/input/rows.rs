@@ -40,12 +40,8 @@ impl FromStr for CsvTypes {
     }
 }
 
-/// A row and the position of its first byte.
-#[derive(Debug)]
-pub struct TableRow {
-    pub at: usize,
-    pub map: DataMap,
-}
+/// A row, with the position of its first byte.
+type TableRow = (usize, DataMap);
 
 /// The header of a CSV or TSV file.
 #[derive(Debug, Clone)]
@@ -56,15 +52,6 @@ pub struct Table {
     paths: Arc<[Vec<Step>]>,
     /// `true` for the columns whose cells are typed.
     is_typed: Vec<bool>,
-}
-
-/// The rows of a part of a CSV or TSV file.
-#[derive(Debug)]
-pub struct TableRows {
-    pub rows: Vec<TableRow>,
-    pub errors: Vec<Box<Diagnostic>>,
-    /// The position of the last row, valid or not, or of the first byte if there is none.
-    pub last: usize,
 }
 
 impl Table {
@@ -106,25 +93,31 @@ impl Table {
         &self.paths
     }
 
-    /// Parses the rows from `start` on. `gaps` are the skipped items of lists in the file.
-    pub fn rows(&mut self, source: &Arc<Source>, start: usize, gaps: &mut Gaps) -> TableRows {
+    /// Parses the rows from `start` on. `gaps` are the skipped items of lists in the file. Also returns the errors of invalid
+    /// rows, and the position of the last row, valid or not, or `start` if there is none.
+    pub fn rows(
+        &mut self,
+        source: &Arc<Source>,
+        start: usize,
+        gaps: &mut Gaps,
+    ) -> (Vec<TableRow>, Vec<Box<Diagnostic>>, usize) {
         let places = Places::new(source, Some((start, self.columns.len())));
         let mut reader = csv::ReaderBuilder::new()
             .delimiter(self.delimiter)
             .has_headers(false)
             .flexible(true)
             .from_reader(places.rest());
-        let mut found = TableRows { rows: Vec::new(), errors: Vec::new(), last: start };
+        let (mut rows, mut errors, mut last) = (Vec::new(), Vec::new(), start);
         let mut record = csv::StringRecord::new();
-        while found.errors.len() < limits().diagnostics {
+        while errors.len() < limits().diagnostics {
             let read = reader.read_record(&mut record);
             let position = match &read {
                 Ok(false) => break,
                 Ok(true) => record.position(),
                 Err(error) => error.position(),
             };
-            found.last = places.of(position);
-            let quotes = places.check_quotes(found.last, places.start + byte(reader.position()), self.delimiter);
+            last = places.of(position);
+            let quotes = places.check_quotes(last, places.start + byte(reader.position()), self.delimiter);
             let row = match read {
                 Ok(_) => quotes.and_then(|()| {
                     places.row(&record, self.delimiter, self.columns.iter_mut().zip(&self.is_typed), gaps)
@@ -132,11 +125,11 @@ impl Table {
                 Err(error) => Err(places.invalid(&error)),
             };
             match row {
-                Ok(row) => found.rows.push(row),
-                Err(error) => found.errors.push(error),
+                Ok(row) => rows.push(row),
+                Err(error) => errors.push(error),
             }
         }
-        found
+        (rows, errors, last)
     }
 }
 
@@ -146,8 +139,8 @@ impl Table {
 /// All errors of the header, or else those of the rows: `input.syntax` with the position of the column or row.
 pub fn rows(source: &Arc<Source>, format: Format, types: CsvTypes, names: &[&str]) -> Result<Vec<TableRow>> {
     let (mut table, start) = Table::of(source, format, types, names)?;
-    let found = table.rows(source, start, &mut Gaps::default());
-    if found.errors.is_empty() { Ok(found.rows) } else { Err(all_of(found.errors)) }
+    let (rows, errors, _) = table.rows(source, start, &mut Gaps::default());
+    if errors.is_empty() { Ok(rows) } else { Err(all_of(errors)) }
 }
 
 /// Positions in a CSV file.
@@ -237,7 +230,7 @@ impl<'s> Places<'s> {
                 failed(self.source, place.unwrap_or(at..at), error.message)
             })?;
         }
-        Ok(TableRow { at, map })
+        Ok((at, map))
     }
 
     /// Returns the position of a record in the source. The reader counts from the end of the record before, whose line
@@ -285,7 +278,7 @@ mod tests {
         let source = Source::new("f", text);
         match rows(&source, format, types, &["name"]) {
             Ok(rows) => {
-                let rows: Vec<Data> = rows.into_iter().map(|row| Data::Map(row.map)).collect();
+                let rows: Vec<Data> = rows.into_iter().map(|(_, map)| Data::Map(map)).collect();
                 Ok(serde_json::to_string(&rows).unwrap())
             }
             Err(error) => {
