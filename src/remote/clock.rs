@@ -5,6 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use dropforge_base::stdlib::timestamps::{days_of, utc_text};
+
 /// A source of time.
 pub trait Clock: fmt::Debug + Send + Sync {
     /// Returns the time since the Unix epoch. It never goes back.
@@ -105,35 +107,17 @@ fn http_date(text: &str) -> Option<i64> {
     if parts.next()? != "GMT" {
         return None;
     }
-    Some(days(year, month, day) * 86_400 + hours * 3_600 + minutes * 60 + seconds)
+    Some(days_of(year, month, day) * 86_400 + hours * 3_600 + minutes * 60 + seconds)
 }
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Returns the number of days from the Unix epoch to a date of the Gregorian calendar.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March, so that the leap day is the last of its year.
-    let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let of_year = (153 * month + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
+/// The last second of a year of four digits.
+const LAST: u64 = 253_402_300_799;
 
 /// Formats a number of seconds since the Unix epoch, such as `2026-11-23T12:00:00Z`.
 pub(super) fn rfc3339(seconds: u64) -> String {
-    let day = i64::try_from(seconds / 86_400).unwrap_or(i64::MAX / 4);
-    let (hours, minutes, seconds) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
-    // The inverse of `days`.
-    let shifted = day.saturating_add(719_468);
-    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let date = of_year - (153 * month + 2) / 5 + 1;
-    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    let year = year + era * 400 + later;
-    format!("{year:04}-{month:02}-{date:02}T{hours:02}:{minutes:02}:{seconds:02}Z")
+    i64::try_from(seconds.min(LAST)).ok().and_then(|seconds| utc_text(seconds, 0)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -52,19 +52,14 @@ pub struct Putter(Arc<Shared>);
 struct Shared {
     store: Store,
     options: PutOptions,
-    underway: Mutex<Underway>,
+    /// The number of requests underway, and that of their bytes.
+    underway: Mutex<(usize, usize)>,
     finished: Condvar,
     began: Instant,
     /// The time of the last success, in milliseconds after `began`.
     success: AtomicU64,
     /// The reason why nothing more is tried.
     down: Mutex<Option<String>>,
-}
-
-#[derive(Debug, Default)]
-struct Underway {
-    requests: usize,
-    bytes: usize,
 }
 
 /// The requests of one thread and their outcomes.
@@ -88,6 +83,9 @@ pub struct Outcome<T> {
     /// `store.unreachable` if attempts failed for too long, or those of others did; other errors of the store.
     pub result: Result<Option<Revision>>,
 }
+
+/// What is done with an object: it is put with its content on a condition, or deleted.
+type Action = Option<(Bytes, Condition)>;
 
 impl Putter {
     /// Writes to `store`, with its attempts and their total time.
@@ -121,12 +119,12 @@ impl Putter {
 impl<T: Send + 'static> Lane<T> {
     /// Starts to put an object. Waits while too many requests or bytes are underway.
     pub fn put(&mut self, ticket: T, key: &str, bytes: Bytes, condition: Condition) {
-        self.start(ticket, key, Action::Put(bytes, condition));
+        self.start(ticket, key, Some((bytes, condition)));
     }
 
     /// Starts to delete an object.
     pub fn delete(&mut self, ticket: T, key: &str) {
-        self.start(ticket, key, Action::Delete);
+        self.start(ticket, key, None);
     }
 
     /// Returns the outcomes that are known by now. Does not wait.
@@ -154,19 +152,20 @@ impl<T: Send + 'static> Lane<T> {
             Ok(task) => task,
             Err(error) => return report.send(Err(error)),
         };
-        let slot = self.shared.slot(action.bytes());
+        let slot = self.shared.slot(action.as_ref().map_or(0, |(bytes, _)| bytes.len()));
+        let verb = if action.is_some() { "write" } else { "delete" };
         let (shared, url) = (self.shared.clone(), self.shared.store.url_of(key));
         self.shared.store.spawn(async move {
             let result = shared.attempt(&task, &action).await;
             // Others may start before the outcome is read.
             drop(slot);
-            report.send(result.map_err(|failure| failure.diagnostic(action.verb(), &url)));
+            report.send(result.map_err(|failure| failure.diagnostic(verb, &url)));
         });
     }
 }
 
 impl Shared {
-    fn underway(&self) -> MutexGuard<'_, Underway> {
+    fn underway(&self) -> MutexGuard<'_, (usize, usize)> {
         self.underway.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
@@ -174,11 +173,11 @@ impl Shared {
     fn slot(self: &Arc<Self>, bytes: usize) -> Slot {
         let mut underway = self.underway();
         let (requests, most) = (self.options.requests.max(1), self.options.bytes);
-        while underway.requests >= requests || (underway.requests > 0 && underway.bytes.saturating_add(bytes) > most) {
+        while underway.0 >= requests || (underway.0 > 0 && underway.1.saturating_add(bytes) > most) {
             underway = self.finished.wait(underway).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
-        underway.requests += 1;
-        underway.bytes = underway.bytes.saturating_add(bytes);
+        underway.0 += 1;
+        underway.1 = underway.1.saturating_add(bytes);
         Slot { shared: self.clone(), bytes }
     }
 
@@ -188,8 +187,8 @@ impl Shared {
         let attempt = |failures| async move {
             self.check()?;
             match action {
-                Action::Put(bytes, condition) => task.put_once(bytes, condition, failures).await.map(Some),
-                Action::Delete => task.delete_once().await.map(|()| None),
+                Some((bytes, condition)) => task.put_once(bytes, condition, failures).await.map(Some),
+                None => task.delete_once().await.map(|()| None),
             }
         };
         let result = self.store.patience().run(attempt).await;
@@ -228,27 +227,6 @@ impl Shared {
     }
 }
 
-enum Action {
-    Put(Bytes, Condition),
-    Delete,
-}
-
-impl Action {
-    fn bytes(&self) -> usize {
-        match self {
-            Action::Put(bytes, _) => bytes.len(),
-            Action::Delete => 0,
-        }
-    }
-
-    fn verb(&self) -> &'static str {
-        match self {
-            Action::Put(..) => "write",
-            Action::Delete => "delete",
-        }
-    }
-}
-
 /// A place among the requests underway.
 struct Slot {
     shared: Arc<Shared>,
@@ -258,8 +236,8 @@ struct Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         let mut underway = self.shared.underway();
-        underway.requests = underway.requests.saturating_sub(1);
-        underway.bytes = underway.bytes.saturating_sub(self.bytes);
+        underway.0 = underway.0.saturating_sub(1);
+        underway.1 = underway.1.saturating_sub(self.bytes);
         self.shared.finished.notify_all();
     }
 }

@@ -117,26 +117,27 @@ impl Schema {
 
     fn node_data(&self, id: NodeId) -> Data {
         let Some(node) = self.node(id) else { return Data::Bool(true) };
-        let mut words = Words::default();
-        words.add("type", node.limit("type"));
-        words.add("enum", node.values.clone().map(Data::List));
-        words.add("pattern", node.limit("pattern"));
-        words.bound(["minimum", "exclusiveMinimum"], node.minimum);
-        words.bound(["maximum", "exclusiveMaximum"], node.maximum);
+        let mut words = DataMap::default();
+        add(&mut words, "type", node.limit("type"));
+        add(&mut words, "enum", node.values.clone().map(Data::List));
+        add(&mut words, "pattern", node.limit("pattern"));
+        add_bound(&mut words, ["minimum", "exclusiveMinimum"], node.minimum);
+        add_bound(&mut words, ["maximum", "exclusiveMaximum"], node.maximum);
         for word in ["minLength", "maxLength", "minItems", "maxItems"] {
-            words.add(word, node.limit(word));
+            add(&mut words, word, node.limit(word));
         }
-        words.add("items", node.items.map(|items| self.node_data(items)));
+        add(&mut words, "items", node.items.map(|items| self.node_data(items)));
         let must = if id == Schema::ROOT { self.is_required() } else { node.must };
         self.object_data(node, must, &mut words);
-        Data::Map(words.0)
+        Data::Map(words)
     }
 
-    fn object_data(&self, node: &Node, must: bool, words: &mut Words) {
+    fn object_data(&self, node: &Node, must: bool, words: &mut DataMap) {
         let property = |(name, id): (&String, &NodeId)| (name.clone(), self.node_data(*id));
         let properties: DataMap = node.properties.iter().map(property).collect();
-        words.add("properties", Some(properties).filter(|all| !all.is_empty()).map(Data::Map));
-        words.add(
+        add(words, "properties", Some(properties).filter(|all| !all.is_empty()).map(Data::Map));
+        add(
+            words,
             "additionalProperties",
             match node.additional {
                 Additional::Unsaid => None,
@@ -148,7 +149,7 @@ impl Schema {
         let names: Vec<_> = node.required.iter().cloned().map(Data::Str).collect();
         let required = if must { Some(Data::Bool(true)) } else { None };
         // With `required: true`, the properties say themselves that they are required.
-        words.add("required", required.or(Some(Data::List(names)).filter(|_| !node.required.is_empty())));
+        add(words, "required", required.or(Some(Data::List(names)).filter(|_| !node.required.is_empty())));
     }
 }
 
@@ -180,20 +181,17 @@ impl Node {
     }
 }
 
-#[derive(Default)]
-struct Words(DataMap);
-
-impl Words {
-    fn add(&mut self, word: &str, value: Option<Data>) {
-        if let Some(value) = value {
-            self.0.insert(word.to_owned(), value);
-        }
+/// Adds a keyword that has a value.
+fn add(words: &mut DataMap, word: &str, value: Option<Data>) {
+    if let Some(value) = value {
+        words.insert(word.to_owned(), value);
     }
+}
 
-    fn bound(&mut self, [inclusive, exclusive]: [&str; 2], bound: Option<Bound>) {
-        let word = if bound.is_some_and(|bound| bound.exclusive) { exclusive } else { inclusive };
-        self.add(word, bound.map(|bound| bound.number.to_data()));
-    }
+/// Adds a bound under its keyword for inclusive or exclusive ones.
+fn add_bound(words: &mut DataMap, [inclusive, exclusive]: [&str; 2], bound: Option<Bound>) {
+    let word = if bound.is_some_and(|bound| bound.exclusive) { exclusive } else { inclusive };
+    add(words, word, bound.map(|bound| bound.number.to_data()));
 }
 
 fn types(types: Types) -> Option<Data> {

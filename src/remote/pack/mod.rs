@@ -292,18 +292,19 @@ impl PackIndex {
 
     /// Returns the index as JSON, with a final line end. The same index gives the same bytes.
     pub fn to_json(&self) -> Vec<u8> {
-        let (mut clusters, mut templates) = (Numbers::default(), Numbers::default());
-        let file = |entry: &PackEntry| {
-            let (cluster, template) = (clusters.of(&entry.cluster), templates.of(&entry.template));
+        let (mut clusters, mut templates) = Default::default();
+        let files = self.files.iter().map(|entry| {
+            let (cluster, template) =
+                (number_of(&mut clusters, &entry.cluster), number_of(&mut templates, &entry.template));
             (entry.path.clone(), entry.offset, entry.size, cluster, template, entry.hash.clone())
-        };
-        let files = self.files.iter().map(file).collect();
+        });
+        let files = files.collect();
         let json = IndexJson {
             version: VERSION,
             bytes: self.bytes,
             frames: self.frames.clone(),
-            clusters: clusters.names,
-            templates: templates.names,
+            clusters: clusters.0,
+            templates: templates.0,
             files,
         };
         let mut bytes = serde_json::to_vec(&json).unwrap_or_default();
@@ -331,23 +332,12 @@ impl PackIndex {
     }
 }
 
-/// Names with their numbers, in the order of their first use.
-#[derive(Default)]
-struct Numbers {
-    names: Vec<String>,
-    numbers: HashMap<String, usize>,
-}
-
-impl Numbers {
-    fn of(&mut self, name: &str) -> usize {
-        if let Some(number) = self.numbers.get(name) {
-            return *number;
-        }
-        let number = self.names.len();
-        self.names.push(name.to_owned());
-        self.numbers.insert(name.to_owned(), number);
-        number
-    }
+/// Returns the number of a name in a list of distinct names, which may be added.
+fn number_of<'n>(names: &mut (Vec<String>, HashMap<&'n str, usize>), name: &'n str) -> usize {
+    *names.1.entry(name).or_insert_with(|| {
+        names.0.push(name.to_owned());
+        names.0.len() - 1
+    })
 }
 
 #[cfg(test)]
