@@ -10,13 +10,12 @@ use uuid::Uuid;
 
 use super::client::{Client, ConnectionArgs};
 use super::generators::{self, GeneratorCommand};
-use super::import::{self, ImportArgs};
 use super::keys::{self, KeyCommand};
 use super::objects::{self, InstantiateArgs, StackCommand, object_place};
 use super::output::Output;
 use super::references::{TemplateRef, pair};
 use super::templates::{self, CreateArgs, UpdateArgs};
-use super::{audit, backup};
+use super::{audit, backup, import};
 use crate::console::Console;
 use crate::duration::duration;
 use crate::exit::{Exit, Failed};
@@ -140,7 +139,20 @@ enum CatalogCommand {
         #[arg(long, value_name = "TEMPLATE")]
         with: Option<TemplateRef>,
     },
-    Import(ImportArgs),
+    /// Add all templates of a directory
+    ///
+    ///     dropforge catalog import templates/
+    ///
+    /// A template is a file X.tera, or a packed Helm chart named X, with X.schema.json,
+    /// X.labels and X.annotations beside it if it has any.
+    #[command(verbatim_doc_comment)]
+    Import {
+        /// Directory of templates
+        dir: PathBuf,
+        /// Treat warnings as errors
+        #[arg(long)]
+        strict: bool,
+    },
     /// Remove what was deleted for good, and old audit entries
     ///
     ///     dropforge catalog purge --older-than 30d
@@ -238,7 +250,7 @@ pub(crate) fn run(args: &CatalogArgs, files: &mut InputFiles, console: &Console)
         CatalogCommand::Verify { objects } => objects::verify(client, objects, output),
         CatalogCommand::Why { place } => objects::why(client, place, output),
         CatalogCommand::Diff { template, with } => objects::diff(client, template, with.as_ref(), output),
-        CatalogCommand::Import(args) => import::import(client, args, files, output),
+        CatalogCommand::Import { dir, strict } => import::import(client, dir, *strict, files, output),
         CatalogCommand::Purge { older_than, audit_older_than } => {
             backup::purge(client, *older_than, *audit_older_than, output)
         }

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use serde_json::{Value as Json, json};
 
 use dropforge::diagnostics::{Code, Diagnostic, counted, thousands, without_duplicates};
@@ -16,32 +15,17 @@ use crate::chart;
 use crate::exit::Exit;
 use crate::input::{InputFiles, unreadable};
 
-/// Add all templates of a directory
-///
-///     dropforge catalog import templates/
-///
-/// A template is a file X.tera, or a packed Helm chart named X, with X.schema.json,
-/// X.labels and X.annotations beside it if it has any.
-#[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
-pub(crate) struct ImportArgs {
-    /// Directory of templates
-    dir: PathBuf,
-    /// Treat warnings as errors
-    #[arg(long)]
-    strict: bool,
-}
-
 /// Adds every template of a directory. Skips unchanged templates, and continues after one that fails.
 pub(crate) fn import(
     client: &Client,
-    args: &ImportArgs,
+    dir: &Path,
+    strict: bool,
     inputs: &mut InputFiles,
     output: &Output,
 ) -> ClientResult<Exit> {
     let (mut new, mut unchanged, mut errors) = (0, 0, Vec::new());
-    for file in templates_in(&args.dir)? {
-        match request(&file, inputs).and_then(|request| import_one(client, &request, args.strict, output)) {
+    for file in templates_in(dir)? {
+        match request(&file, inputs).and_then(|request| import_one(client, &request, strict, output)) {
             Ok(true) => new += 1,
             Ok(false) => unchanged += 1,
             Err(failed) => {

@@ -20,14 +20,6 @@ const HISTORY: usize = 1_000;
 /// Maximum number of bytes of an input that is no terminal.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// What was read.
-pub(super) enum Line {
-    Text(String),
-    /// The line was given up with Ctrl-C.
-    Interrupted,
-    End,
-}
-
 /// The source of lines.
 pub(super) enum Lines<'w> {
     Typed(Box<Terminal<'w>>),
@@ -64,11 +56,12 @@ impl<'w> Lines<'w> {
         matches!(self, Self::Typed(_))
     }
 
-    /// Reads a line and those that continue it.
+    /// Reads a line and those that continue it. Returns `None` at the end, and no text for a line that was given up with
+    /// Ctrl-C.
     ///
     /// # Errors
     /// `file.read_failed`; text that is not UTF-8.
-    pub(super) fn next(&mut self, prompt: &str) -> Result<Line> {
+    pub(super) fn next(&mut self, prompt: &str) -> Result<Option<String>> {
         match self {
             Self::Typed(terminal) => terminal.next(prompt),
             Self::Piped(input) => piped(input),
@@ -94,7 +87,7 @@ impl<'w> Terminal<'w> {
         Ok(Self { editor, history })
     }
 
-    fn next(&mut self, prompt: &str) -> Result<Line> {
+    fn next(&mut self, prompt: &str) -> Result<Option<String>> {
         // The line before may have changed the values.
         if let Some(completion) = self.editor.helper_mut() {
             completion.found.take();
@@ -102,10 +95,10 @@ impl<'w> Terminal<'w> {
         match self.editor.readline(prompt) {
             Ok(line) => {
                 self.save();
-                Ok(Line::Text(line.replace("\\\n", "\n")))
+                Ok(Some(line.replace("\\\n", "\n")))
             }
-            Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
-            Err(ReadlineError::Eof) => Ok(Line::End),
+            Err(ReadlineError::Interrupted) => Ok(Some(String::new())),
+            Err(ReadlineError::Eof) => Ok(None),
             Err(error) => Err(unreadable(&error)),
         }
     }
@@ -120,18 +113,18 @@ impl<'w> Terminal<'w> {
 }
 
 /// Reads a line and those that continue it.
-fn piped(input: &mut dyn BufRead) -> Result<Line> {
+fn piped(input: &mut dyn BufRead) -> Result<Option<String>> {
     let mut line = String::new();
     loop {
         let read = input.read_line(&mut line).map_err(|error| unreadable(&error))?;
         if read == 0 && line.is_empty() {
-            return Ok(Line::End);
+            return Ok(None);
         }
         let end = line.trim_end_matches(['\n', '\r']).len();
         line.truncate(end);
         match line.strip_suffix('\\') {
             Some(rest) if read > 0 => line = format!("{rest}\n"),
-            _ => return Ok(Line::Text(line)),
+            _ => return Ok(Some(line)),
         }
     }
 }
@@ -210,10 +203,7 @@ mod tests {
     #[test]
     fn a_backslash_continues_a_line() {
         let mut input: &[u8] = b"a \\\r\nb\nc\n\nd\\";
-        let mut read = || match piped(&mut input) {
-            Ok(Line::Text(line)) => Some(line),
-            _ => None,
-        };
+        let mut read = || piped(&mut input).unwrap();
         let lines: Vec<_> = std::iter::from_fn(&mut read).collect();
         assert_eq!(lines, ["a \nb", "c", "", "d"]);
     }

@@ -21,7 +21,7 @@ use crate::options::{LanguageArgs, ValueArgs};
 use crate::output::print;
 use crate::project::key;
 use crate::schema::SchemaArgs;
-use lines::{Line, Lines};
+use lines::Lines;
 use session::{Session, greeting};
 
 /// Evaluate expressions and templates as they are typed
@@ -79,11 +79,7 @@ pub(crate) fn run(args: ConsoleArgs, files: &mut InputFiles, console: &Console) 
     let mut failed = false;
     loop {
         let prompt = session.borrow().prompt();
-        let line = match lines.next(&prompt)? {
-            Line::Text(line) => line,
-            Line::Interrupted => continue,
-            Line::End => break,
-        };
+        let Some(line) = lines.next(&prompt)? else { break };
         match session.borrow_mut().answer(&line) {
             Ok(Some(text)) => print(text)?,
             Ok(None) => break,

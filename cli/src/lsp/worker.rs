@@ -79,12 +79,8 @@ pub(super) struct Worker {
 /// Sends messages to the client.
 pub(super) type Messages = Box<dyn Fn(Message) + Send>;
 
-/// The diagnostics of a file, and the text that they are about.
-#[derive(Debug, Clone, Default)]
-struct Published {
-    content: Option<Arc<DocumentText>>,
-    findings: Vec<Finding>,
-}
+/// The text of a file, and its diagnostics.
+type Published = (Option<Arc<DocumentText>>, Vec<Finding>);
 
 impl Worker {
     /// Creates the state.
@@ -349,8 +345,7 @@ impl Worker {
         let Some((_, _, content)) = snapshot.documents.get(path) else { return };
         let known = self.published.get(home).and_then(|files| files.get(path)).cloned().unwrap_or_default();
         let findings = found.unwrap_or_else(|| moved(&known, content));
-        let file = Published { content: Some(content.clone()), findings };
-        self.published.entry(home.clone()).or_default().insert(path.to_owned(), file);
+        self.published.entry(home.clone()).or_default().insert(path.to_owned(), (Some(content.clone()), findings));
         self.send(path, snapshot);
     }
 
@@ -358,7 +353,7 @@ impl Worker {
     fn publish(&mut self, home: &Home, found: FindingsByFile, snapshot: &Snapshot) {
         let of = |(path, findings): (PathBuf, Vec<Finding>)| {
             let content = snapshot.documents.get(&path).map(|(_, _, content)| content.clone());
-            (path, Published { content, findings })
+            (path, (content, findings))
         };
         let new: BTreeMap<_, _> = found.into_iter().map(of).collect();
         let old = self.published.insert(home.clone(), new.clone()).unwrap_or_default();
@@ -372,15 +367,15 @@ impl Worker {
         let open = snapshot.documents.get(path);
         let Some(uri) = open.map_or_else(|| uri_of(path), |(uri, ..)| Some(uri.clone())) else { return };
         let of_homes = self.published.values().filter_map(|files| files.get(path));
-        let diagnostics = of_homes.flat_map(|file| file.findings.clone()).collect();
+        let diagnostics = of_homes.flat_map(|(_, findings)| findings.clone()).collect();
         let params = PublishDiagnosticsParams { uri, diagnostics, version: open.map(|(_, version, _)| *version) };
         (self.messages)(Message::Notification(Notification::new(PublishDiagnostics::METHOD.to_owned(), params)));
     }
 }
 
 /// Returns diagnostics at their places in a changed text without syntax errors, without those in what was changed.
-fn moved(known: &Published, content: &DocumentText) -> Vec<Finding> {
-    let Some(old) = &known.content else { return known.findings.clone() };
+fn moved((old, known): &Published, content: &DocumentText) -> Vec<Finding> {
+    let Some(old) = old else { return known.clone() };
     let shift = Shift::between(old.text(), content.text());
     let is_syntax =
         |finding: &&Finding| matches!(&finding.code, Some(NumberOrString::String(code)) if code.starts_with(SYNTAX));
@@ -388,5 +383,5 @@ fn moved(known: &Published, content: &DocumentText) -> Vec<Finding> {
         let span = old.span(finding.range);
         Some(Finding { range: content.range(shift.forward(span)?), ..finding.clone() })
     };
-    known.findings.iter().filter(|finding| !is_syntax(finding)).filter_map(place).collect()
+    known.iter().filter(|finding| !is_syntax(finding)).filter_map(place).collect()
 }

@@ -80,26 +80,6 @@ impl Label {
     }
 }
 
-/// A wrong name and the one that is meant.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replacement {
-    /// The name as written.
-    pub wrong: String,
-    /// The name to write.
-    pub meant: String,
-}
-
-/// An edit that mends an error.
-#[derive(Debug, Clone)]
-pub struct Fix {
-    /// The source to edit.
-    pub source: Arc<Source>,
-    /// The span to replace.
-    pub span: Span,
-    /// The new text.
-    pub text: String,
-}
-
 /// An error or warning with everything needed to print it.
 ///
 /// ```
@@ -138,7 +118,7 @@ pub struct Diagnostic {
     /// The likely fix.
     pub help: Option<String>,
     /// The name that is wrong, and the one that is meant.
-    pub replacement: Option<Replacement>,
+    pub replacement: Option<(String, String)>,
     /// The cluster, or other set of inputs, that was rendered.
     pub cluster: Option<String>,
     /// The template that was rendered, if it is not the file of the first label.
@@ -258,12 +238,12 @@ impl Diagnostic {
 
     /// Sets the name that is wrong and the one that is meant.
     pub fn with_replacement(mut self: Box<Self>, wrong: impl Into<String>, meant: impl Into<String>) -> Box<Self> {
-        self.replacement = Some(Replacement { wrong: wrong.into(), meant: meant.into() });
+        self.replacement = Some((wrong.into(), meant.into()));
         self
     }
 
-    /// Returns the edit that the help suggests, if it is the replacement of one name: of the wrong name at the primary
-    /// label, or of a name there that resembles an available one.
+    /// Returns the edit that the help suggests, as a span and the text to replace it with, if it is the replacement of one
+    /// name: of the wrong name at the primary label, or of a name there that resembles an available one.
     ///
     /// ```
     /// use dropforge::diagnostics::{Code, Diagnostic};
@@ -273,11 +253,11 @@ impl Diagnostic {
     /// let fix = error.with_suggestion("imge", ["image"]).fix().unwrap();
     /// assert_eq!((source.slice(fix.span), fix.text.as_str()), ("imge", "image"));
     /// ```
-    pub fn fix(&self) -> Option<Fix> {
+    pub fn fix(&self) -> Option<Label> {
         let label = self.primary()?;
         let written = label.source.slice(label.span);
         let (wrong, meant) = match &self.replacement {
-            Some(Replacement { wrong, meant }) => (wrong.as_str(), meant.as_str()),
+            Some((wrong, meant)) => (wrong.as_str(), meant.as_str()),
             None => (written, nearest(written, self.available.iter().flatten().map(String::as_str))?),
         };
         // Some errors point at one character next to the name.
@@ -292,7 +272,7 @@ impl Diagnostic {
             [at] => *at,
             _ => return None,
         };
-        Some(Fix { source: label.source.clone(), span: Span::of(at..at + wrong.len()), text: meant.to_owned() })
+        Some(Label { source: label.source.clone(), span: Span::of(at..at + wrong.len()), text: meant.to_owned() })
     }
 
     /// Sets an additional field that a language's specification requires.
