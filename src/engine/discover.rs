@@ -111,7 +111,7 @@ pub fn discover_with(
     let (mut files, mut skipped) = (BTreeMap::new(), Skipped::default());
     for (path, is_dir) in &found {
         if *is_dir {
-            walk(path, &root, (is_wanted, usize::MAX, LinkRule::Followed), &mut files, &mut skipped)?;
+            walk(path, &root, is_wanted, (usize::MAX, LinkRule::Followed), &mut files, &mut skipped)?;
         } else {
             let name = relative(path, &root)?.ok_or_else(|| not_utf8(path))?;
             files.insert(name, true);
@@ -225,8 +225,8 @@ pub(super) fn relative(path: &Path, root: &Path) -> Result<Option<String>> {
 pub(super) fn listing(root: &Path) -> Vec<String> {
     let mut files = BTreeMap::new();
     let is_wanted = |entry: Entry<'_>| entry.is_dir || dialect_of(entry.name).is_some();
-    let entries = (&is_wanted as _, MAX_LISTED, LinkRule::LeftOut);
-    let _unreadable = walk(root, root, entries, &mut files, &mut Skipped::default());
+    let scanned = (MAX_LISTED, LinkRule::LeftOut);
+    let _unreadable = walk(root, root, &is_wanted, scanned, &mut files, &mut Skipped::default());
     files.into_keys().collect()
 }
 
@@ -236,8 +236,8 @@ pub(super) fn matching(root: &Path, prefix: &str, suffix: &str) -> Vec<String> {
     let end = suffix.rsplit('/').next().unwrap_or(suffix);
     let is_wanted = |entry: Entry<'_>| entry.is_dir || entry.name.ends_with(end);
     let mut files = BTreeMap::new();
-    let entries = (&is_wanted as _, MAX_MATCHED, LinkRule::ToFiles);
-    let _unreadable = walk(&top, root, entries, &mut files, &mut Skipped::default());
+    let scanned = (MAX_MATCHED, LinkRule::ToFiles);
+    let _unreadable = walk(&top, root, &is_wanted, scanned, &mut files, &mut Skipped::default());
     let ends = |name: &String| name.strip_prefix(prefix).is_some_and(|rest| rest.ends_with(suffix));
     files.into_keys().filter(ends).collect()
 }

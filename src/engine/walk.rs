@@ -26,7 +26,8 @@ pub(super) enum LinkRule {
 pub(super) fn walk(
     top: &Path,
     root: &Path,
-    (is_wanted, mut most, links): (&dyn Fn(Entry<'_>) -> bool, usize, LinkRule),
+    is_wanted: &dyn Fn(Entry<'_>) -> bool,
+    (mut most, links): (usize, LinkRule),
     to: &mut BTreeMap<String, bool>,
     skipped: &mut Skipped,
 ) -> Result<()> {

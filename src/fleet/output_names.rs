@@ -175,4 +175,17 @@ mod tests {
             assert_eq!(output_name(name, &["tera", "tower", "tftpl"]), expected, "{name}");
         }
     }
+
+    #[test]
+    fn directories_cover_what_is_below_them() {
+        let paths = |given: &[&str]| {
+            let mut paths = TemplatePaths::default();
+            given.iter().for_each(|path| paths.give(*path));
+            paths
+        };
+        assert!(paths(&[]).covers("a") && paths(&["t"]).covers("t") && paths(&["t/a.tera"]).covers("t/a.tera"));
+        assert!(!paths(&["t"]).covers("t2/a") && !paths(&["t/a"]).covers("t") && !paths(&["t"]).covers("../t/a"));
+        assert!(paths(&["."]).covers("a/b") && !paths(&["."]).covers("../a") && !paths(&["."]).covers("/a"));
+        assert!(paths(&["a", "../b"]).covers("../b/c"));
+    }
 }

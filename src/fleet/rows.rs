@@ -10,15 +10,15 @@ use arrow_array::RecordBatch;
 
 use super::cluster::Cluster;
 use super::job::Options;
-use super::layers::Overlay;
 use super::output_path::{check_path, check_value};
 use super::pieces::{Piece, in_document, with_files};
 use super::plan::Output;
 use super::row_names::{name_of, name_paths};
 use super::run::Run;
 use super::splitter::{Content, Splitter};
+use super::stamper::{converted, inputs_of, over};
 use super::templates::not_found;
-use super::view::{Merge, View};
+use super::view::View;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_engine::{OutputCheck, Template};
 use dropforge_machine::vm::Session;
@@ -227,11 +227,8 @@ impl RowWorker<'_, '_> {
         let overlay = layers.overlay(&cluster).map_err(one)?;
         let arena = Arena::new();
         let builder = InputBuilder::new(&arena, self.shapes);
-        let inputs = match &overlay {
-            Overlay::Whole { all, .. } => Inputs::new(builder.data_map(all).map_err(one)?),
-            Overlay::Map(own) => over(self.shared, builder.data_map(own).map_err(one)?, layers.merge(), &builder),
-            Overlay::Json(own) => over(self.shared, builder.json(own).map_err(one)?, layers.merge(), &builder),
-        };
+        let given = converted(&overlay, &builder).map_err(one)?;
+        let inputs = inputs_of(self.shared, layers.merge(), &overlay, given, &builder);
         self.render(inputs, name, &values)
     }
 
@@ -317,14 +314,6 @@ impl RowWorker<'_, '_> {
             error.template = self.stamper.run.outputs.all.get(output).map(|output| output.template.clone());
         }
         error
-    }
-}
-
-/// Returns the inputs of a cluster over the shared ones.
-fn over<'v, 'w: 'v>(shared: Value<'v>, own: Value<'v>, merge: Merge, builder: &InputBuilder<'v, 'w>) -> Inputs<'v> {
-    match merge {
-        Merge::Deep => builder.merged(shared, own),
-        Merge::Replace => Inputs::layered(shared, own),
     }
 }
 

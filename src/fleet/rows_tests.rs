@@ -6,10 +6,10 @@ use arrow_array::{ArrayRef, StringArray, StructArray};
 use arrow_schema::{DataType, Field};
 
 use super::*;
-use crate::plan::Output;
 use crate::schema::{Schemas, ValuesSchema};
 use crate::templates::tests::folder;
 use crate::values::{SetKind, parse_set};
+use crate::view::Merge;
 use crate::{Fleet, FleetOptions, Format, Job, Layers, Layout, Options, Plan, Selector, Templates, Watch, stream};
 use dropforge_base::text::Source;
 use dropforge_engine::{Engine, language_extensions};

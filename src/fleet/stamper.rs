@@ -238,7 +238,7 @@ pub(super) fn record(template: &Template, layers: &Layers, cluster: &Cluster) ->
 }
 
 /// Converts the inputs of a cluster: its own, or all of them.
-fn converted<'v, 'w: 'v>(own: &'v Overlay<'_>, builder: &InputBuilder<'v, 'w>) -> Result<Value<'v>> {
+pub(super) fn converted<'v, 'w: 'v>(own: &'v Overlay<'_>, builder: &InputBuilder<'v, 'w>) -> Result<Value<'v>> {
     match own {
         Overlay::Json(text) => builder.json(text),
         Overlay::Map(map) => builder.data_map(map),
@@ -247,17 +247,26 @@ fn converted<'v, 'w: 'v>(own: &'v Overlay<'_>, builder: &InputBuilder<'v, 'w>) -
 }
 
 /// Returns the inputs of a cluster, converted as `given`, over the shared ones.
-fn inputs_of<'v, 'w: 'v>(
+pub(super) fn inputs_of<'v, 'w: 'v>(
     shared: Value<'v>,
     merge: Merge,
     own: &Overlay<'_>,
     given: Value<'v>,
     builder: &InputBuilder<'v, 'w>,
 ) -> Inputs<'v> {
-    match (own, merge) {
-        (Overlay::Whole { .. }, _) => Inputs::new(given),
-        (_, Merge::Deep) => builder.merged(shared, given),
-        (_, Merge::Replace) => Inputs::layered(shared, given),
+    if let Overlay::Whole { .. } = own { Inputs::new(given) } else { over(shared, given, merge, builder) }
+}
+
+/// Returns the inputs of a cluster over the shared ones.
+pub(super) fn over<'v, 'w: 'v>(
+    shared: Value<'v>,
+    own: Value<'v>,
+    merge: Merge,
+    builder: &InputBuilder<'v, 'w>,
+) -> Inputs<'v> {
+    match merge {
+        Merge::Deep => builder.merged(shared, own),
+        Merge::Replace => Inputs::layered(shared, own),
     }
 }
 

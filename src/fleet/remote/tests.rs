@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use super::fake::{Fake, Setup, numbered};
 use super::*;
-use crate::{Change, MANIFEST, Manifest};
+use crate::{Change, FilePreview, Report, Stamp};
 use dropforge_base::diagnostics::Code;
 use dropforge_remote::faults::Faulty;
-use dropforge_remote::{Condition, LOCK, Patience};
+use dropforge_remote::{Condition, LOCK, Lock, LockOptions, Patience, SystemClock};
 
 fn stamp(setup: &Setup, store: &Store) -> Result<Report> {
     stamp_to_store(&Fake, &setup.job(), store, Locking::Take)

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::*;
+use crate::remote::Locking;
 use crate::remote::fake::{Fake, Setup, numbered};
 use crate::{PlanShard, ReadFiles, ReadLog, RunOptions, Shard};
 use dropforge_remote::faults::Faulty;
