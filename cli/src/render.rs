@@ -31,7 +31,7 @@ use crate::output::print;
 use crate::outputs::OutputArgs;
 use crate::run::{RunArgs, Surroundings, Target};
 use crate::schema::SchemaArgs;
-use crate::shards::Share;
+use crate::shards::RunPart;
 use crate::specialise;
 use crate::terraform;
 use crate::unread::WarningArgs;
@@ -165,7 +165,7 @@ impl RenderArgs {
             }),
             needs_values: self.folder.layout.is_some(),
             stream: false,
-            share: Share::All,
+            share: RunPart::All,
             explain_plan: false,
             options: self.folder.outputs.options(),
         })

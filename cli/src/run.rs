@@ -19,7 +19,7 @@ use crate::options::{CacheArgs, ErrorFormat, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
 use crate::outputs::OutputArgs;
 use crate::schema::SchemaArgs;
-use crate::shards::Share;
+use crate::shards::RunPart;
 use crate::signals::Stop;
 use crate::unread::WarningArgs;
 use crate::watch::Seen;
@@ -60,7 +60,7 @@ pub(crate) struct RunArgs<'a> {
     pub(crate) needs_values: bool,
     /// Read clusters batch by batch.
     pub(crate) stream: bool,
-    pub(crate) share: Share,
+    pub(crate) share: RunPart,
     pub(crate) explain_plan: bool,
     /// The options of stamping that the command line gives.
     pub(crate) options: Options,
@@ -209,8 +209,8 @@ impl RunArgs<'_> {
     /// Returns the part of a plan that the run stamps: its shard, or what differs from the run that was `seen`.
     fn part(&self, run: &Run, plan: Plan, seen: &mut Seen) -> Result<Plan> {
         let plan = match self.share {
-            Share::Shard(shard) => plan.of_shard(&run.fleet, shard)?,
-            Share::All | Share::Finish(_) => plan,
+            RunPart::Shard(shard) => plan.of_shard(&run.fleet, shard)?,
+            RunPart::All | RunPart::Finish(_) => plan,
         };
         // The files of a template or cluster that is gone, or documents that are, are found by a whole run. So are those of
         // a chart, whose templates depend on one another.
@@ -254,7 +254,7 @@ impl RunArgs<'_> {
             return Ok(Report::default());
         }
         let report = match (self.share, self.changes.preview()) {
-            (Share::Finish(count), _) => {
+            (RunPart::Finish(count), _) => {
                 let mode = RunMode::Finish { plan: &digest, count };
                 self.to(Some("--finish"), |target| run.stamp(plan, &options, watch, target, mode))
             }

@@ -32,14 +32,14 @@ pub(crate) struct ShardArgs {
     finish: Option<u32>,
 }
 
-/// What a run does.
+/// The part of a run that a process carries out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Share {
-    /// It stamps the whole fleet.
+pub(crate) enum RunPart {
+    /// The whole fleet.
     All,
-    /// It stamps a shard.
+    /// A shard.
     Shard(Shard),
-    /// It finishes the run of this number of shards.
+    /// The end of a run of this number of shards.
     Finish(u32),
 }
 
@@ -49,16 +49,16 @@ impl ShardArgs {
         self.shard.is_some() || self.shards.is_some() || self.finish.is_some()
     }
 
-    /// Returns what the run does with `fleets` and the layout for one stream or not.
+    /// Returns the part of the run with `fleets` and the layout for one stream or not.
     ///
     /// # Errors
     /// `usage` for a shard that does not exist, and for standard input, a pipe or one stream.
-    pub(crate) fn share(&self, fleets: &[String], is_stream: bool) -> Result<Share> {
+    pub(crate) fn share(&self, fleets: &[String], is_stream: bool) -> Result<RunPart> {
         let (share, option) = match (self.shard, self.shards, self.finish) {
-            (Some(shard), ..) => (Share::Shard(shard), "--shard"),
-            (None, Some(count), _) => (Share::Shard(of_job(count, std::env::var(INDEX).ok())?), "--shards"),
-            (None, None, Some(count)) => (Share::Finish(finished(count)?), "--finish"),
-            (None, None, None) => return Ok(Share::All),
+            (Some(shard), ..) => (RunPart::Shard(shard), "--shard"),
+            (None, Some(count), _) => (RunPart::Shard(of_job(count, std::env::var(INDEX).ok())?), "--shards"),
+            (None, None, Some(count)) => (RunPart::Finish(finished(count)?), "--finish"),
+            (None, None, None) => return Ok(RunPart::All),
         };
         if is_stream {
             return Err(unfit_to(option, "`--layout single`").with_help("use `-o DIR`"));
@@ -95,7 +95,7 @@ fn finished(count: u32) -> Result<u32> {
     Shard::new(0, count).map(|_| count).ok_or_else(error)
 }
 
-impl Share {
+impl RunPart {
     /// Returns the digest of all inputs of a run: of `options`, of the contents of files read so far, and of what they make.
     ///
     /// # Errors
@@ -123,7 +123,7 @@ impl Share {
 
     /// Starts the digest of all inputs, unless the run stamps the whole fleet.
     pub(crate) fn start(self, files: &mut InputFiles) {
-        if self != Share::All {
+        if self != RunPart::All {
             files.digest(PlanDigest::default());
         }
     }
@@ -131,8 +131,8 @@ impl Share {
     /// Returns the shard of a plan.
     pub(crate) fn of(self, plan: String) -> Option<PlanShard> {
         match self {
-            Share::Shard(shard) => Some(PlanShard { plan, shard }),
-            Share::All | Share::Finish(_) => None,
+            RunPart::Shard(shard) => Some(PlanShard { plan, shard }),
+            RunPart::All | RunPart::Finish(_) => None,
         }
     }
 }

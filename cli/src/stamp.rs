@@ -24,7 +24,7 @@ use crate::project::key;
 use crate::remote;
 use crate::run::{RunArgs, Surroundings, Target};
 use crate::schema::SchemaArgs;
-use crate::shards::{ShardArgs, Share};
+use crate::shards::{RunPart, ShardArgs};
 use crate::specialise::SpecialiseArgs;
 use crate::unread::WarningArgs;
 use crate::usage::{CHART, refuse, unfit_to};
@@ -167,7 +167,7 @@ impl StampArgs {
             }),
             needs_values: true,
             stream: self.stream,
-            share: Share::All,
+            share: RunPart::All,
             explain_plan: self.specialise.explain_plan,
             options: Options {
                 fail_fast: self.fail_fast,

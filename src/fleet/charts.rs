@@ -299,7 +299,7 @@ pub fn missing_in_chart(
     let template = chart.compile(plan)?;
     let values = plan.data(template.program().start().mutable);
     // Names that are put into a map are written as text, or come from another map.
-    let mut names = MissingNames::of([&template]).with_places().with_changed_maps();
+    let mut names = MissingNames::of_chart(&template);
     names.look_at(0, &values);
     let merges = helm::merges_maps(template.program());
     let found = names.into_failures(None).into_iter().map(|failure| failure.diagnostic);

@@ -38,8 +38,8 @@ impl Candidates {
     }
 }
 
-/// Checks that the run overwrites no file that dropforge did not write, unless it is forced to. Adds what the run may write to the
-/// record of `known`, and returns the text of it.
+/// Checks that the run overwrites no file that dropforge did not write, unless it is forced to. Adds what the run may write
+/// to the record of `known`, and returns the text of it.
 ///
 /// # Errors
 /// `plan.foreign_file`; errors of reading directories.

@@ -57,10 +57,8 @@ pub struct MissingNames<'t> {
     /// The diagnostics, with the clusters that they concern.
     found: BTreeMap<Cause, (Box<Diagnostic>, RoaringBitmap)>,
     left: u64,
-    /// `true` to tell in which map of the values a name is missing.
-    places: bool,
-    /// Templates that change maps are looked at, too.
-    looks_at_changed: bool,
+    /// Tell in which map of the values a name is missing, and look at templates that change maps, too.
+    is_of_chart: bool,
 }
 
 /// The identity of a missing name: the place and the message.
@@ -70,13 +68,14 @@ impl<'t> MissingNames<'t> {
     /// Prepares for these templates.
     pub fn of(templates: impl IntoIterator<Item = &'t Template>) -> Self {
         let (templates, read) = (templates.into_iter().collect(), OnceLock::new());
-        Self { templates, read, found: BTreeMap::new(), left: ALL_STEPS, places: false, looks_at_changed: false }
+        Self { templates, read, found: BTreeMap::new(), left: ALL_STEPS, is_of_chart: false }
     }
 
+    /// Prepares for the program of a chart. Also looks at templates that change maps, which may add the names that are found.
     /// Adds two fields to what is found: `looked_up`, the missing name, and `looked_in`, a JSON array with the keys that
     /// lead to the map that lacks it.
-    pub fn with_places(self) -> Self {
-        Self { places: true, ..self }
+    pub(super) fn of_chart(program: &'t Template) -> Self {
+        Self { is_of_chart: true, ..Self::of([program]) }
     }
 
     fn read(&self) -> &ReadPaths {
@@ -85,11 +84,6 @@ impl<'t> MissingNames<'t> {
             self.templates.iter().for_each(|template| template.program().add_reads(&mut read));
             read
         })
-    }
-
-    /// Also looks at templates that change maps, which may add the names that are found.
-    pub fn with_changed_maps(self) -> Self {
-        Self { looks_at_changed: true, ..self }
     }
 
     /// Looks at the values of each cluster, or without clusters at the shared ones.
@@ -115,7 +109,7 @@ impl<'t> MissingNames<'t> {
             let Some(template) = self.templates.get(nth).copied() else { continue };
             let mut left = STEPS.min(self.left);
             let before = left;
-            let misses = missing(template.program(), values, self.looks_at_changed, &mut left);
+            let misses = missing(template.program(), values, self.is_of_chart, &mut left);
             self.left -= before - left;
             misses.iter().for_each(|miss| self.add(at, (template, values), miss));
         }
@@ -136,7 +130,7 @@ impl<'t> MissingNames<'t> {
             return;
         }
         let Some(mut diagnostic) = self.diagnostic(program, miss, &cause.2) else { return };
-        if let Some(way) = miss.lack.parent.filter(|_| self.places).and_then(|parent| way_to(values, parent)) {
+        if let Some(way) = miss.lack.parent.filter(|_| self.is_of_chart).and_then(|parent| way_to(values, parent)) {
             let way = serde_json::Value::from(way).to_string();
             diagnostic = diagnostic.with_field(LOOKED_UP, miss.lack.name).with_field("looked_in", way);
         }

@@ -2,8 +2,8 @@
 //!
 //! Every process reads the whole fleet and stamps the clusters of its shard. A cluster belongs to a shard by a hash of its
 //! name, so a new cluster moves no other. Instead of the manifest, a shard writes a part of it:
-//! `.dropforge-parts/PLAN/I-of-N.json`, where `PLAN` is a digest of all inputs. Once every part is there, [`finish_shards`](super::finish_shards)
-//! makes them into the manifest.
+//! `.dropforge-parts/PLAN/I-of-N.json`, where `PLAN` is a digest of all inputs. Once every part is there,
+//! [`finish_shards`](super::finish_shards) makes them into the manifest.
 
 use std::fmt;
 use std::str::FromStr;

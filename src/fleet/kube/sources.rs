@@ -267,7 +267,8 @@ fn resource(schema: &mut DataMap) {
     }
 }
 
-/// Converts a schema, and notes the names of definitions that it refers to. A structural one declares all properties; others, such as those in `anyOf`, only restrict them.
+/// Converts a schema, and adds the names of definitions that it refers to. A structural one declares all properties; others,
+/// such as those in `anyOf`, only restrict them.
 fn adapted(schema: &Data, structural: bool, references: &mut Vec<String>) -> Data {
     let Data::Map(schema) = schema else { return schema.clone() };
     let mut all = DataMap::default();

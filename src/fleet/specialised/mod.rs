@@ -95,7 +95,8 @@ impl Budget {
 }
 
 impl Specialised {
-    /// Specialises templates, by output, to the shared inputs of `run`. Files that are copied have none. `look` returns the own inputs of some clusters.
+    /// Specialises templates, by output, to the shared inputs of `run`. Files that are copied have none. `look` returns the own
+    /// inputs of some clusters.
     pub fn of(templates: &[Option<&Template>], run: SharedInputs<'_>, look: impl FnOnce() -> Vec<DataMap>) -> Self {
         let mut all = Self { templates: vec![None; templates.len()], ..Self::default() };
         let general = General::of_run(&run);
