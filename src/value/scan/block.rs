@@ -1,8 +1,10 @@
 //! Documents and block collections, line by line, and flow collections on one or several lines.
 
-use super::Scan;
+use std::ops::Range;
+
 use super::scalar::RunEnd;
 use super::scalar::{END, FIRST, NAME, is};
+use super::{PartSink, Scan};
 use crate::yaml::is_own_name;
 
 /// Maximum length of a key. Readers allow a little more.
@@ -21,7 +23,7 @@ fn may_be_word(name: &[u8]) -> bool {
     start.is_some_and(|start| matches!(&start, b"nu" | b"tr" | b"fa"))
 }
 
-impl<'s> Scan<'s> {
+impl<'s, S: PartSink> Scan<'s, S> {
     /// Scans all documents.
     pub(super) fn documents(&mut self) -> Option<()> {
         loop {
@@ -33,7 +35,7 @@ impl<'s> Scan<'s> {
                     self.open = false;
                     self.skip_line();
                 }
-                END => return self.nest.close_to(0),
+                END => return self.end_document(),
                 _ => self.content()?,
             }
         }
@@ -44,7 +46,7 @@ impl<'s> Scan<'s> {
     fn content(&mut self) -> Option<()> {
         let column = self.at - self.line;
         if std::mem::take(&mut self.open) && self.parent().is_some_and(|parent| column > parent) {
-            return self.further_line();
+            return if S::READS { None } else { self.further_line() };
         }
         if column == 0 && matches!(self.here(), b'-' | b'.') && self.marker()? {
             return Some(());
@@ -62,9 +64,13 @@ impl<'s> Scan<'s> {
         if !rest.starts_with(b"---") {
             return Some(false);
         }
+        self.end_document()?;
         self.at += 3;
+        self.null = self.at;
+        if S::READS && !matches!(self.here(), b'\n' | END) {
+            return None;
+        }
         self.end_line()?;
-        self.nest.close_to(0)?;
         self.pending = true;
         self.markers += 1;
         Some(true)
@@ -78,10 +84,36 @@ impl<'s> Scan<'s> {
             if top.column <= column && !ends_here {
                 break;
             }
-            self.nest.close()?;
-            self.pending = false;
+            self.close()?;
         }
         Some(())
+    }
+
+    /// Ends the innermost collection.
+    fn close(&mut self) -> Option<()> {
+        self.tell_null()?;
+        self.pending = false;
+        self.sink.end()?;
+        self.nest.close()
+    }
+
+    /// Ends all collections.
+    fn end_document(&mut self) -> Option<()> {
+        while self.nest.depth() > 0 {
+            self.close()?;
+        }
+        if self.markers > 0 {
+            self.tell_null()?;
+        }
+        self.sink.end_document();
+        Some(())
+    }
+
+    /// Opens a collection that begins at `start`.
+    #[inline]
+    fn begin(&mut self, is_map: bool, column: usize, span: Range<usize>) -> Option<()> {
+        self.nest.open(is_map, column)?;
+        self.sink.begin(!is_map, span)
     }
 
     #[inline(always)]
@@ -92,27 +124,36 @@ impl<'s> Scan<'s> {
     /// Scans list items that begin at `column`, and what is in the innermost.
     fn items(&mut self, mut column: usize) -> Option<()> {
         while self.is_dash() {
-            self.item(column)?;
+            let is_flat = self.item(column)?;
             self.at += 1;
             self.skip_spaces();
             if self.is_line_over() {
-                return self.end_line();
+                // The parser has other places for these.
+                let is_unread = S::READS && (is_flat || self.here() == b'#');
+                return if is_unread { None } else { self.end_line() };
             }
             column = self.at - self.line;
         }
         self.entry_or_scalar(column)
     }
 
-    /// Begins a list item at `column`.
-    fn item(&mut self, column: usize) -> Option<()> {
+    /// Scans the dash of an item. Returns `true` for the first one of a list in the column of the keys around it.
+    fn item(&mut self, column: usize) -> Option<bool> {
+        let after = if S::READS { self.after_dash() } else { 0 };
+        let mut is_flat = false;
         match self.nest.top() {
-            Some(top) if !top.is_map && top.column == column => {}
+            Some(top) if !top.is_map && top.column == column => self.tell_null()?,
             // The items of a list in a map may be in the column of the map's keys.
-            top if self.pending && top.is_none_or(|top| top.column <= column) => self.nest.open(false, column)?,
+            top if self.pending && top.is_none_or(|top| top.column <= column) => {
+                is_flat = top.is_some_and(|top| top.column == column);
+                let start = if is_flat { after } else { self.at };
+                self.begin(false, column, start..start)?;
+            }
             _ => return None,
         }
         self.pending = true;
-        Some(())
+        self.null = after;
+        Some(is_flat)
     }
 
     #[inline(always)]
@@ -123,12 +164,13 @@ impl<'s> Scan<'s> {
                 let is_verbatim = self.quoted(self.parent())?;
                 if self.here() != b':' {
                     self.fill(column)?;
+                    self.tell_quoted(start, is_verbatim)?;
                     return self.end_line();
                 }
                 let name = self.bytes.get(start + 1..self.at - 1).filter(|_| is_verbatim)?;
-                self.entry(column, name)
+                self.entry(column, start, name)
             }
-            b'[' | b'{' | b'&' | b'!' | b'|' | b'>' => {
+            b'[' | b'{' | b'&' | b'!' | b'|' | b'>' | b'*' => {
                 self.fill(column)?;
                 self.other_value()
             }
@@ -142,10 +184,11 @@ impl<'s> Scan<'s> {
         match self.plain()? {
             RunEnd::Colon => {
                 let name = self.plain_key(start)?;
-                self.entry(column, name)
+                self.entry(column, start, name)
             }
             stop => {
                 self.fill(column)?;
+                self.tell_plain(start)?;
                 self.end_plain(stop)
             }
         }
@@ -156,7 +199,7 @@ impl<'s> Scan<'s> {
     pub(super) fn plain_key(&self, start: usize) -> Option<&'s [u8]> {
         let name = self.bytes.get(start..self.at)?;
         let is_own = name.first().is_some_and(u8::is_ascii_alphabetic) && !may_be_word(name);
-        if self.byte(self.at - 1) == b' ' || !(is_own || self.is_own_name(start)) {
+        if self.byte(self.at - 1) == b' ' || !(S::READS || is_own || self.is_own_name(start)) {
             return None;
         }
         Some(name)
@@ -179,10 +222,12 @@ impl<'s> Scan<'s> {
 
     /// Scans the rest of an entry, from its colon on.
     #[inline(always)]
-    fn entry(&mut self, column: usize, name: &[u8]) -> Option<()> {
+    fn entry(&mut self, column: usize, start: usize, name: &[u8]) -> Option<()> {
         match self.nest.top() {
-            Some(top) if top.is_map && top.column == column => {}
-            top if self.pending && top.is_none_or(|top| top.column < column) => self.nest.open(true, column)?,
+            Some(top) if top.is_map && top.column == column => self.tell_null()?,
+            top if self.pending && top.is_none_or(|top| top.column < column) => {
+                self.begin(true, column, start..start)?;
+            }
             _ => return None,
         }
         if name.len() > LONGEST_KEY || !is_gap(self.byte(self.at + 1)) {
@@ -191,7 +236,8 @@ impl<'s> Scan<'s> {
         if column == 0 {
             self.outline.push((self.line, name.len()));
         }
-        self.nest.key(name);
+        self.key(start, name)?;
+        self.null = self.at;
         self.at += 1;
         self.skip_spaces();
         self.pending = self.is_line_over();
@@ -212,23 +258,33 @@ impl<'s> Scan<'s> {
     fn other_value(&mut self) -> Option<()> {
         if matches!(self.here(), b'&' | b'!') {
             self.properties()?;
+            if S::READS && (self.parent().is_none() || matches!(self.here(), b'#' | b'|' | b'*')) {
+                return None;
+            }
             if self.is_line_over() {
                 self.pending = true;
                 self.end_line()?;
-                return self.is_deeper().then_some(());
+                return (S::READS || self.is_deeper()).then_some(());
             }
         }
         match self.here() {
-            b'|' | b'>' => self.block_scalar(),
+            b'|' if S::READS => self.literal(),
+            b'|' | b'>' if !S::READS => self.block_scalar(),
+            b'*' if S::READS => {
+                self.alias()?;
+                self.end_line()
+            }
             b'"' | b'\'' => {
-                self.quoted(self.parent())?;
+                let start = self.at;
+                let is_verbatim = self.quoted(self.parent())?;
+                self.tell_quoted(start, is_verbatim)?;
                 self.end_line()
             }
             b'[' | b'{' => {
                 self.flow()?;
                 self.end_line()
             }
-            b':' if !is_gap(self.byte(self.at + 1)) => self.rest_of_plain(),
+            b':' if !S::READS && !is_gap(self.byte(self.at + 1)) => self.rest_of_plain(),
             _ => self.further_line(),
         }
     }
@@ -256,9 +312,10 @@ impl<'s> Scan<'s> {
             while is(self.here(), NAME) {
                 self.at += 1;
             }
-            if self.at == start || !is_gap(self.here()) {
+            if self.at == start || !is_gap(self.here()) || S::READS && tag {
                 return None;
             }
+            self.sink.anchor(self.text.get(start..self.at)?)?;
             self.skip_spaces();
         }
     }
@@ -273,7 +330,7 @@ impl<'s> Scan<'s> {
     }
 }
 
-impl Scan<'_> {
+impl<S: PartSink> Scan<'_, S> {
     /// Scans a flow collection with all it contains.
     pub(super) fn flow(&mut self) -> Option<()> {
         let (around, parent) = (self.nest.depth(), self.parent());
@@ -296,14 +353,14 @@ impl Scan<'_> {
     }
 
     fn open_flow(&mut self, parent: Option<usize>) -> Option<()> {
-        let is_map = self.here() == b'{';
+        let (is_map, start) = (self.here() == b'{', self.at);
         self.at += 1;
-        self.nest.open(is_map, parent.unwrap_or(0))
+        self.begin(is_map, parent.unwrap_or(0), start..self.at)
     }
 
     fn close_flow(&mut self, parent: Option<usize>, around: usize) -> Option<()> {
         self.at += 1;
-        self.nest.close()?;
+        self.close()?;
         self.end_flow_entry(parent, around)
     }
 
@@ -338,21 +395,25 @@ impl Scan<'_> {
         if name.len() > LONGEST_KEY {
             return None;
         }
-        self.nest.key(name);
+        self.key(start, name)?;
         self.at += 1;
         self.skip_spaces();
         Some(())
     }
 
     fn flow_value(&mut self, parent: Option<usize>, around: usize) -> Option<()> {
+        let start = self.at;
         match self.here() {
             b'{' | b'[' => return self.open_flow(parent),
             b'"' | b'\'' => {
-                self.quoted(None)?;
+                let is_verbatim = self.quoted(None)?;
+                self.tell_quoted(start, is_verbatim)?;
             }
+            b'*' if S::READS => self.alias()?,
             _ => {
                 self.begin_plain()?;
                 let RunEnd::End = self.plain_in_flow()? else { return None };
+                self.tell_plain(start)?;
             }
         }
         self.end_flow_entry(parent, around)

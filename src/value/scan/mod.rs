@@ -1,12 +1,14 @@
-//! Recognises text as valid YAML or JSON without building values.
+//! Recognises text as valid YAML or JSON without building values, and the parts of YAML for a reader.
 //!
 //! A [`Scanner`] knows the everyday subset of YAML: block and flow collections, plain and quoted scalars on one or several
 //! lines, block scalars, comments, document markers, anchors and local tags. It never takes text that
 //! [`yaml::read`](super::yaml::read), [`libyaml::read`](super::yaml::libyaml::read) or a JSON reader refuses, duplicate keys
-//! included. Of text outside the subset it says nothing: a full reader has to decide.
+//! included. Of text outside the subset it says nothing: a full reader has to decide. In the same pass a [`PartSink`] receives
+//! the parts of most documents.
 
 mod block;
 mod lookup;
+mod parts;
 mod scalar;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -14,6 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::json_lexer;
 
 pub use self::lookup::word_at;
+pub(super) use self::parts::PartSink;
 pub(super) use self::scalar::is_usual;
 
 /// Scans texts one after another and keeps its memory between them.
@@ -43,16 +46,17 @@ impl Scanner {
     /// Returns `true` if all documents of `text` are certainly valid YAML without duplicate keys, `false` if the scanner
     /// cannot say.
     pub fn is_yaml(&mut self, text: &str) -> bool {
-        self.documents(text).is_some()
+        self.documents(text, &mut ()).is_some()
     }
 
-    /// Scans YAML. Returns the number of document markers.
-    fn documents(&mut self, text: &str) -> Option<usize> {
+    /// Scans YAML. Returns the number of document markers. `None` if the text is outside the subset, or if the sink ended the
+    /// scan.
+    pub(super) fn documents(&mut self, text: &str, sink: &mut impl PartSink) -> Option<usize> {
         if !is_usual(text) {
             return None;
         }
         self.outline.clear();
-        let mut scan = Scan::new(text, &mut self.nest, &mut self.outline);
+        let mut scan = Scan::new(text, &mut self.nest, &mut self.outline, sink);
         scan.documents().map(|()| scan.markers)
     }
 
@@ -68,7 +72,7 @@ impl Scanner {
     /// assert!(scanner.entries("- kind: A\n").is_none());
     /// ```
     pub fn entries<'t>(&mut self, text: &'t str) -> Option<impl Iterator<Item = (&'t str, &'t str)>> {
-        let markers = self.documents(text)?;
+        let markers = self.documents(text, &mut ())?;
         if markers > 0 || self.outline.is_empty() {
             return None;
         }
@@ -82,12 +86,12 @@ impl Scanner {
 
     /// Returns `true` if `text` is certainly one JSON value without duplicate keys, `false` if the scanner cannot say.
     pub fn is_json(&mut self, text: &str) -> bool {
-        Scan::new(text, &mut self.nest, &mut self.outline).json().is_some()
+        Scan::new(text, &mut self.nest, &mut self.outline, &mut ()).json().is_some()
     }
 }
 
 /// One scan. Its methods return `None` if the text is invalid or outside the subset.
-struct Scan<'s> {
+struct Scan<'s, S> {
     bytes: &'s [u8],
     text: &'s str,
     at: usize,
@@ -95,18 +99,22 @@ struct Scan<'s> {
     line: usize,
     /// `true` if the innermost block collection, or the document, waits for a value.
     pending: bool,
+    /// The place of a null that stands for this value.
+    null: usize,
     /// `true` if the line before ended in a plain scalar.
     open: bool,
     /// The number of document markers.
     markers: usize,
     nest: &'s mut Nest,
     outline: &'s mut Vec<(usize, usize)>,
+    sink: &'s mut S,
 }
 
-impl<'s> Scan<'s> {
-    fn new(text: &'s str, nest: &'s mut Nest, outline: &'s mut Vec<(usize, usize)>) -> Self {
+impl<'s, S> Scan<'s, S> {
+    fn new(text: &'s str, nest: &'s mut Nest, outline: &'s mut Vec<(usize, usize)>, sink: &'s mut S) -> Self {
         nest.clear();
-        Self { bytes: text.as_bytes(), text, at: 0, line: 0, pending: true, open: false, markers: 0, nest, outline }
+        let bytes = text.as_bytes();
+        Self { bytes, text, at: 0, line: 0, pending: true, null: 0, open: false, markers: 0, nest, outline, sink }
     }
 }
 
@@ -170,14 +178,6 @@ impl Nest {
         self.keys.truncate(first);
         distinct.then_some(())
     }
-
-    /// Closes all collections beyond the first `depth`.
-    pub fn close_to(&mut self, depth: usize) -> Option<()> {
-        while self.levels.len() > depth {
-            self.close()?;
-        }
-        Some(())
-    }
 }
 
 fn are_distinct(hashes: &mut [u64]) -> bool {
@@ -195,7 +195,7 @@ fn are_distinct(hashes: &mut [u64]) -> bool {
     hashes.windows(2).all(|pair| pair.first() != pair.last())
 }
 
-impl<'s> Scan<'s> {
+impl<'s, S: PartSink> Scan<'s, S> {
     /// Scans one value.
     fn json(&mut self) -> Option<()> {
         self.skip_white();

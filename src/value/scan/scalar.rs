@@ -1,7 +1,7 @@
 //! Plain, quoted and block scalars; classes of bytes, and steps over them: eight at a time where most are skipped.
 
-use super::Scan;
 use super::block::is_gap;
+use super::{PartSink, Scan};
 use dropforge_base::stdlib::byte_search::{all, first_place, first_special};
 
 /// Ends a run of a plain scalar in a flow collection.
@@ -82,7 +82,7 @@ fn first_odd(bytes: &[u8]) -> Option<usize> {
     bytes.get(usual..)?.iter().position(|byte| is_odd(*byte)).map(|at| usual + at)
 }
 
-impl Scan<'_> {
+impl<S: PartSink> Scan<'_, S> {
     #[inline(always)]
     pub(super) fn byte(&self, at: usize) -> u8 {
         self.bytes.get(at).copied().unwrap_or(END)
@@ -186,7 +186,7 @@ pub(super) enum RunEnd {
     End,
 }
 
-impl Scan<'_> {
+impl<S: PartSink> Scan<'_, S> {
     /// Checks that a plain scalar begins here, and that it is no float that some readers refuse.
     #[inline(always)]
     pub(super) fn begin_plain(&self) -> Option<()> {
@@ -247,9 +247,13 @@ impl Scan<'_> {
     /// Scans a line of a plain scalar that is no key.
     #[inline(always)]
     pub(super) fn rest_of_plain(&mut self) -> Option<()> {
+        let start = self.at;
         match self.plain()? {
             RunEnd::Colon => None,
-            stop => self.end_plain(stop),
+            stop => {
+                self.tell_plain(start)?;
+                self.end_plain(stop)
+            }
         }
     }
 

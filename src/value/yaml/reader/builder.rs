@@ -5,6 +5,7 @@
 //! ten thousand, where every 64 bytes of text count as a node. Nodes and their texts count towards [`Limits::memory`], and
 //! the clock is checked once per batch of parts.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,6 +14,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::close_map;
 use super::{Errors, Tags};
+use crate::scan::PartSink;
 use crate::yaml::scalar;
 use crate::yaml::{Entry, Kind, Node, Style, TEXT};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, at_most, thousands};
@@ -57,7 +59,10 @@ pub(super) struct Builder<'s> {
     /// Completed nodes with an anchor, by the parser's id.
     anchors: HashMap<usize, Node>,
     /// The anchor of the part that follows, of a text that is read line by line; 0 for none.
-    pub anchor: usize,
+    anchor: usize,
+    /// The names of the anchors of the document, and the number of those before it.
+    names: Vec<String>,
+    named: usize,
     documents: Vec<Node>,
     /// The texts of keys, which often repeat.
     keys: HashSet<Arc<str>>,
@@ -85,6 +90,8 @@ impl<'s> Builder<'s> {
             entries: Vec::new(),
             anchors: HashMap::new(),
             anchor: 0,
+            names: Vec::new(),
+            named: 0,
             documents: Vec::new(),
             keys: HashSet::new(),
             errors: Vec::new(),
@@ -331,34 +338,52 @@ impl<'s> Builder<'s> {
     }
 }
 
-// The parts of a text that is read line by line.
-impl Builder<'_> {
-    /// Adds a scalar without a tag, with the latest anchor.
-    pub fn plain_scalar(&mut self, text: &str, style: Style, span: Span) -> Result<()> {
-        self.in_time()?;
-        let node = self.scalar(text, style, None, span);
+/// Maximum nesting of a text that is read line by line, far below the limit of the parser.
+const DEPTH: usize = 64;
+/// Maximum number of anchors of such a document.
+const ANCHORS: usize = 100;
+
+impl PartSink for Builder<'_> {
+    const READS: bool = true;
+
+    fn scalar(&mut self, text: &str, style: Style, span: Range<usize>) -> Option<()> {
+        self.in_time().ok()?;
+        let node = Builder::scalar(self, text, style, None, Span::of(span));
         self.source_weight += u64::from(node.weight);
         let anchor = std::mem::take(&mut self.anchor);
-        self.finish(node, anchor)
+        self.finish(node, anchor).ok()
     }
 
-    /// Opens a collection without a tag, with the latest anchor.
-    pub fn begin(&mut self, is_list: bool, start: Span) -> Result<()> {
-        self.in_time()?;
+    fn null(&mut self, at: usize) -> Option<()> {
+        // The parser has another place for a null with an anchor.
+        if self.anchor == 0 { PartSink::scalar(self, "~", Style::Plain, at..at) } else { None }
+    }
+
+    fn begin(&mut self, is_list: bool, span: Range<usize>) -> Option<()> {
+        self.in_time().ok().filter(|()| self.stack.len() < DEPTH)?;
         let anchor = std::mem::take(&mut self.anchor);
-        self.open(start, anchor, None, if is_list { self.list() } else { self.map() })
+        self.open(Span::of(span), anchor, None, if is_list { self.list() } else { self.map() }).ok()
     }
 
-    /// Closes the innermost collection.
-    pub fn end(&mut self) -> Result<()> {
-        self.in_time()?;
-        self.close()
+    fn end(&mut self) -> Option<()> {
+        self.in_time().and_then(|()| self.close()).ok()
     }
 
-    /// Adds a copy of the node with an anchor.
-    pub fn earlier(&mut self, anchor: usize, span: Span) -> Result<()> {
-        self.in_time()?;
-        self.alias(anchor, span)
+    fn anchor(&mut self, name: &str) -> Option<()> {
+        let is_second = self.anchor != 0;
+        self.names.push(name.to_owned());
+        self.anchor = self.named + self.names.len();
+        (!is_second && self.names.len() <= ANCHORS).then_some(())
+    }
+
+    fn alias(&mut self, name: &str, span: Range<usize>) -> Option<()> {
+        let known = self.names.iter().rposition(|known| known == name)?;
+        self.in_time().and_then(|()| Builder::alias(self, self.named + known + 1, Span::of(span))).ok()
+    }
+
+    fn end_document(&mut self) {
+        self.named += self.names.len();
+        self.names.clear();
     }
 }
 

@@ -1,16 +1,14 @@
 //! Reading YAML 1.2. Most documents are read line by line; the others by a parser of events.
 
 mod builder;
-mod line_values;
-mod lines;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use granit_parser::{ErrorKind, Parser, ScanError};
 
-use crate::Data;
 use crate::yaml::{Entry, Kind, Node, Style};
+use crate::{Data, Scanner};
 use builder::{Builder, scalar_node};
 use dropforge_base::diagnostics::{Code, Diagnostic, with_reason};
 use dropforge_base::limits::{Limit, Limits};
@@ -54,11 +52,7 @@ pub fn read_with(source: &Arc<Source>, limits: &Limits, tags: Tags) -> std::resu
 /// Reads a source that has only common notations. `None` if it has others.
 fn read_lines(source: &Arc<Source>, limits: &Limits, tags: Tags) -> Option<std::result::Result<Vec<Node>, Errors>> {
     let mut builder = Builder::new(source, limits, tags);
-    match lines::read(source.text(), &mut builder) {
-        Ok(false) => return None,
-        Ok(true) => {}
-        Err(fatal) => builder.errors.push(fatal),
-    }
+    Scanner::new().documents(source.text(), &mut builder)?;
     // With errors, the parser finds those of the text, too.
     builder.errors.is_empty().then(|| builder.finished())
 }
