@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dropforge::value::{Arena, Entries, Extended, Key, Node, OutputFormat, Tree, Value, write_documents};
+use dropforge::value::{Arena, Entries, Extended, Key, OutputFormat, Tree, TreeNode, Value, write_documents};
 use serde_json::{Value as Json, json};
 
 const STRINGS: &str = include_str!("../yaml-readers/strings.json");
@@ -89,16 +89,16 @@ fn cases(arena: &Arena) -> Vec<Case<'_>> {
 fn same(value: Value<'_>, answer: &Json, format: OutputFormat) -> bool {
     let number = |key: &str| answer.get(key).and_then(Json::as_str);
     match value.node() {
-        Node::Null => answer.is_null(),
-        Node::Bool(b) => answer == b,
-        Node::Text(text) => answer == text.as_str(),
-        Node::Int(n) => same_int(n.into(), answer),
-        Node::Uint(n) => same_int(n.into(), answer),
-        Node::Float(n) if n.is_finite() || format != OutputFormat::Ndjson => {
+        TreeNode::Null => answer.is_null(),
+        TreeNode::Bool(b) => answer == b,
+        TreeNode::Text(text) => answer == text.as_str(),
+        TreeNode::Int(n) => same_int(n.into(), answer),
+        TreeNode::Uint(n) => same_int(n.into(), answer),
+        TreeNode::Float(n) if n.is_finite() || format != OutputFormat::Ndjson => {
             let read = number("num").and_then(|text| text.parse::<f64>().ok());
             read.is_some_and(|read| (read.is_nan() && n.is_nan()) || read.to_bits() == n.to_bits())
         }
-        Node::Float(n) => {
+        TreeNode::Float(n) => {
             *answer
                 == if n.is_nan() {
                     "NaN"
@@ -108,15 +108,15 @@ fn same(value: Value<'_>, answer: &Json, format: OutputFormat) -> bool {
                     "-Infinity"
                 }
         }
-        Node::Spelled(_) => {
+        TreeNode::Spelled(_) => {
             let Some(Extended::Written(value, _)) = value.extended() else { return false };
             same(*value, answer, format)
         }
-        Node::List(items) => {
+        TreeNode::List(items) => {
             let Some(answers) = answer.as_array() else { return false };
             answers.len() == items.len() && items.zip(answers).all(|(item, answer)| same(item, answer, format))
         }
-        Node::Map(entries) => {
+        TreeNode::Map(entries) => {
             let Some(answers) = answer.get("map").and_then(Json::as_array) else { return false };
             answers.len() == entries.len()
                 && entries.into_iter().all(|(key, value)| {

@@ -5,7 +5,7 @@ mod text;
 use smallvec::SmallVec;
 
 use super::marshal::MAX_DEPTH;
-use super::output::{Buffer, ByKey, Common, Key, Node, Refused, Tree, Viewed, duplicate, non_finite};
+use super::output::{Buffer, ByKey, Common, Key, Refused, Tree, TreeNode, Viewed, duplicate, non_finite};
 use super::{Text, Value};
 use dropforge_base::stdlib::encodings::{base64, base64_len};
 use text::{Fence, is_plain};
@@ -53,7 +53,11 @@ pub fn write_json<E>(
     grow: &mut impl FnMut(usize) -> Result<usize, E>,
 ) -> Result<(), E> {
     match value {
-        Value::Str(text) => return write_text(text, style, out, grow),
+        Value::Str(text) if is_plain(text, style) => {
+            grow(out.len() + text.as_str().len())?;
+            out.extend(["\"", text.as_str(), "\""]);
+            return grow(out.len()).map(drop);
+        }
         Value::Int(n) => {
             out.push_str(itoa::Buffer::new().format(n));
             return grow(out.len()).map(drop);
@@ -80,24 +84,6 @@ pub fn exchange_json<'t, E>(
         json.tree(tree).map(|()| json.refused)
     })?;
     refused.map_or(Ok(()), |why| Err(Refused::Value(why)))
-}
-
-/// Appends a text like [`write_json`], without a buffer: it is known to be UTF-8.
-fn write_text<E>(
-    text: &Text<'_>,
-    style: JsonStyle,
-    out: &mut String,
-    grow: &mut impl FnMut(usize) -> Result<usize, E>,
-) -> Result<(), E> {
-    if is_plain(text) {
-        grow(out.len() + text.as_str().len())?;
-        out.push('"');
-        out.push_str(text.as_str());
-    } else {
-        Fence { grow: &mut *grow, at: 0 }.string(text.as_str(), style, out)?;
-    }
-    out.push('"');
-    grow(out.len()).map(drop)
 }
 
 /// A JSON writer.
@@ -180,10 +166,10 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
             Common::List(items) => self.begin_list(items, open),
             Common::Map(entries) => self.begin_map(entries, open),
             _ => match untagged(tree) {
-                Node::List(items) => self.begin_list(items, open),
-                Node::Map(entries) => self.begin_map(entries, open),
-                Node::Refused(why) => self.refused = Some(why),
-                Node::Float(n) => self.refused = Some(format!("json: unsupported value: {}", not_finite(n))),
+                TreeNode::List(items) => self.begin_list(items, open),
+                TreeNode::Map(entries) => self.begin_map(entries, open),
+                TreeNode::Refused(why) => self.refused = Some(why),
+                TreeNode::Float(n) => self.refused = Some(format!("json: unsupported value: {}", not_finite(n))),
                 _ => {}
             },
         }
@@ -266,32 +252,32 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
     #[inline(never)]
     fn other_leaf<'t, T: Tree<'t>>(&mut self, tree: T) -> Result<bool, E> {
         match untagged(tree) {
-            Node::List(_) | Node::Map(_) => return Ok(false),
-            Node::Refused(_) if self.style.is_exchanged() => return Ok(false),
-            Node::Float(n) if self.style.is_exchanged() && !n.is_finite() => return Ok(false),
-            Node::Null | Node::Refused(_) => self.out.push_all(b"null,"),
-            Node::Bool(true) => self.out.push_all(b"true,"),
-            Node::Bool(false) => self.out.push_all(b"false,"),
-            Node::Text(text) => self.text(&text, b"\",")?,
+            TreeNode::List(_) | TreeNode::Map(_) => return Ok(false),
+            TreeNode::Refused(_) if self.style.is_exchanged() => return Ok(false),
+            TreeNode::Float(n) if self.style.is_exchanged() && !n.is_finite() => return Ok(false),
+            TreeNode::Null | TreeNode::Refused(_) => self.out.push_all(b"null,"),
+            TreeNode::Bool(true) => self.out.push_all(b"true,"),
+            TreeNode::Bool(false) => self.out.push_all(b"false,"),
+            TreeNode::Text(text) => self.text(&text, b"\",")?,
             other => self.rare_leaf(other)?,
         }
         self.ask(self.out.len() - 1)?;
         Ok(true)
     }
 
-    fn rare_leaf<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>) -> Result<(), E> {
+    fn rare_leaf<'t, T: Tree<'t>>(&mut self, node: TreeNode<'t, T>) -> Result<(), E> {
         match node {
-            Node::Int(n) => self.out.push_int(n),
-            Node::Uint(n) => self.out.push_int(n),
-            Node::Float(n) => self.float(n),
-            Node::Made(text) | Node::Time(text) => self.quoted(&text)?,
-            Node::Octets(bytes) => self.octets(bytes)?,
-            Node::Bytes(bytes) => {
+            TreeNode::Int(n) => self.out.push_int(n),
+            TreeNode::Uint(n) => self.out.push_int(n),
+            TreeNode::Float(n) => self.float(n),
+            TreeNode::Made(text) | TreeNode::Time(text) => self.quoted(&text)?,
+            TreeNode::Octets(bytes) => self.octets(bytes)?,
+            TreeNode::Bytes(bytes) => {
                 self.ask(self.out.len() + base64_len(bytes.len()))?;
                 self.quoted(&base64(bytes))?;
             }
-            Node::Spelled(text) => self.out.push_str(text),
-            Node::Digits(text) => self.out.push_str(&text),
+            TreeNode::Spelled(text) => self.out.push_str(text),
+            TreeNode::Digits(text) => self.out.push_str(&text),
             _ => {}
         }
         self.out.push(b',');
@@ -313,7 +299,7 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
     /// Appends a text value as a JSON string, with `behind`, which begins with its last quote.
     #[inline(always)]
     fn text<const M: usize>(&mut self, text: &Text<'_>, behind: &[u8; M]) -> Result<(), E> {
-        if !is_plain(text) || self.style.is_exchanged() && !text.is_known_word() {
+        if !is_plain(text, self.style) {
             self.string(text.as_str())?;
             self.out.push_all(behind);
             return Ok(());
@@ -375,9 +361,9 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
 
 /// Returns a node below its tags.
 #[inline(always)]
-fn untagged<'t, T: Tree<'t>>(tree: T) -> Node<'t, T> {
+fn untagged<'t, T: Tree<'t>>(tree: T) -> TreeNode<'t, T> {
     let mut node = tree.node();
-    while let Node::Tagged(_, tree) = node {
+    while let TreeNode::Tagged(_, tree) = node {
         node = tree.node();
     }
     node

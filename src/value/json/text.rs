@@ -31,14 +31,14 @@ impl<E, G: FnMut(usize) -> Result<usize, E>> Fence<'_, G> {
     /// Appends `text` as a JSON string without its last quote, escaping only `"`, `\` and control characters. `grow` is
     /// asked before each piece, so that an oversized text is refused before it is written.
     #[inline(never)]
-    pub fn string(&mut self, text: &str, style: JsonStyle, out: &mut impl JsonSink) -> Result<(), E> {
+    pub fn string(&mut self, text: &str, style: JsonStyle, out: &mut Buffer) -> Result<(), E> {
         out.push_str("\"");
         self.content(text, style, out)?;
         self.ask(out.len() + 1)
     }
 
     /// Appends the content of a JSON string.
-    pub fn content(&mut self, text: &str, style: JsonStyle, out: &mut impl JsonSink) -> Result<(), E> {
+    pub fn content(&mut self, text: &str, style: JsonStyle, out: &mut Buffer) -> Result<(), E> {
         let (bytes, mut start) = (text.as_bytes(), 0);
         if style.is_exchanged() {
             // Each question costs a step there, whatever the text has to escape.
@@ -65,36 +65,10 @@ impl<E, G: FnMut(usize) -> Result<usize, E>> Fence<'_, G> {
     }
 }
 
-/// Text that grows.
-pub(super) trait JsonSink {
-    fn len(&self) -> usize;
-    fn push_str(&mut self, text: &str);
-}
-
-impl JsonSink for Buffer {
-    fn len(&self) -> usize {
-        self.len()
-    }
-
-    fn push_str(&mut self, text: &str) {
-        self.push_str(text);
-    }
-}
-
-impl JsonSink for String {
-    fn len(&self) -> usize {
-        self.len()
-    }
-
-    fn push_str(&mut self, text: &str) {
-        self.push_str(text);
-    }
-}
-
 /// Returns `true` if a JSON string contains `text` unescaped, as far as one look shows it.
 #[inline(always)]
-pub(super) fn is_plain(text: &Text<'_>) -> bool {
-    text.is_known_word() || text.block().is_some() && text.all(is_clean)
+pub(super) fn is_plain(text: &Text<'_>, style: JsonStyle) -> bool {
+    text.is_known_word() || !style.is_exchanged() && text.block().is_some() && text.all(is_clean)
 }
 
 /// Returns `true` if a JSON string contains `byte` unescaped.
@@ -163,7 +137,7 @@ pub fn exchanged_float(n: f64) -> String {
 /// Appends text in quotes as services escape it.
 pub fn exchanged_text(text: &str, out: &mut String) {
     let style = JsonStyle::Exchanged { pretty: false, markup: true };
-    let Ok(()) = Fence { grow: &mut Ok::<_, Infallible>, at: 0 }.string(text, style, out);
+    let Ok(()) = Buffer::append(out, |out| Fence { grow: &mut Ok::<_, Infallible>, at: 0 }.string(text, style, out));
     out.push('"');
 }
 

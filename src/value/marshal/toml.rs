@@ -7,7 +7,7 @@ use ::toml::de::{DeTable, DeValue};
 use toml_parser::lexer::TokenKind;
 
 use super::{MAX_DEPTH, Refused, lossy};
-use crate::output::{Node, Tree};
+use crate::output::{Tree, TreeNode};
 use crate::{Arena, Extended, Numbers, Value};
 use dropforge_base::stdlib::float_format::shortest;
 use dropforge_base::stdlib::timestamps::days_of;
@@ -23,11 +23,11 @@ pub fn write<'t, T: Tree<'t>, E>(
     grow: &mut impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(), Refused<E>> {
     match tree.node() {
-        Node::Map(entries) => {
+        TreeNode::Map(entries) => {
             let start = out.len();
             TomlWriter { out, grow, start }.document::<T>(entries)
         }
-        Node::Null => Err(Refused::Value("reflect: call of reflect.Value.Type on zero Value".to_owned())),
+        TreeNode::Null => Err(Refused::Value("reflect: call of reflect.Value.Type on zero Value".to_owned())),
         _ => inline(tree, out, grow),
     }
 }
@@ -96,9 +96,9 @@ impl<E, G: FnMut(usize) -> Result<(), E>> TomlWriter<'_, G> {
         for (name, value) in sorted::<T>(table.entries.clone()) {
             let path = || table.path.iter().chain([&name]).cloned().collect();
             match value.node() {
-                Node::Null => {}
-                Node::Map(entries) => tables.push(Table { path: path(), entries, in_list: false }),
-                Node::List(items) => match maps::<T>(items).map_err(Refused::Value)? {
+                TreeNode::Null => {}
+                TreeNode::Map(entries) => tables.push(Table { path: path(), entries, in_list: false }),
+                TreeNode::List(items) => match maps::<T>(items).map_err(Refused::Value)? {
                     Some(maps) => {
                         tables.extend(maps.into_iter().map(|entries| Table { path: path(), entries, in_list: true }));
                     }
@@ -134,8 +134,8 @@ fn maps<'t, T: Tree<'t>>(items: T::Items) -> Result<Option<Vec<T::Entries>>, Str
     let mut maps = Vec::with_capacity(length);
     for item in items {
         match item.node() {
-            Node::Null => return Err("toml: cannot encode array with nil element".to_owned()),
-            Node::Map(entries) => maps.push(entries),
+            TreeNode::Null => return Err("toml: cannot encode array with nil element".to_owned()),
+            TreeNode::Map(entries) => maps.push(entries),
             _ => {}
         }
     }
@@ -167,8 +167,8 @@ fn inline<'t, E>(
                 return Err(Refused::Value("toml: the value contains itself".to_owned()));
             }
             Piece::Value(tree, level) => match tree.node() {
-                Node::List(items) => list(items, level, &mut pieces).map_err(Refused::Value)?,
-                Node::Map(entries) => table(entries, level, &mut pieces).map_err(Refused::Value)?,
+                TreeNode::List(items) => list(items, level, &mut pieces).map_err(Refused::Value)?,
+                TreeNode::Map(entries) => table(entries, level, &mut pieces).map_err(Refused::Value)?,
                 node => scalar(node, out, grow)?,
             },
         }
@@ -195,9 +195,9 @@ fn table<'t, T: Tree<'t>>(entries: T::Entries, level: usize, pieces: &mut Vec<Pi
     let mut groups = [Vec::new(), Vec::new()];
     for (key, value) in sorted::<T>(entries) {
         let is_table = match value.node() {
-            Node::Map(_) => true,
-            Node::List(items) => maps::<T>(items)?.is_some(),
-            Node::Null => continue,
+            TreeNode::Map(_) => true,
+            TreeNode::List(items) => maps::<T>(items)?.is_some(),
+            TreeNode::Null => continue,
             _ => false,
         };
         groups[usize::from(is_table)].push((key, value));
@@ -213,34 +213,34 @@ fn table<'t, T: Tree<'t>>(entries: T::Entries, level: usize, pieces: &mut Vec<Pi
 }
 
 fn scalar<'t, T: Tree<'t>, E>(
-    node: Node<'t, T>,
+    node: TreeNode<'t, T>,
     out: &mut String,
     grow: &mut impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(), Refused<E>> {
     match node {
-        Node::Bool(truth) => out.push_str(if truth { "true" } else { "false" }),
-        Node::Int(n) => out.push_str(itoa::Buffer::new().format(n)),
-        Node::Uint(n) => out.push_str(itoa::Buffer::new().format(n)),
-        Node::Float(n) => out.push_str(&float(n)),
-        Node::Text(text) => {
+        TreeNode::Bool(truth) => out.push_str(if truth { "true" } else { "false" }),
+        TreeNode::Int(n) => out.push_str(itoa::Buffer::new().format(n)),
+        TreeNode::Uint(n) => out.push_str(itoa::Buffer::new().format(n)),
+        TreeNode::Float(n) => out.push_str(&float(n)),
+        TreeNode::Text(text) => {
             grow(out.len().saturating_add(text.as_str().len()))?;
             quoted(text.as_str(), out);
         }
-        Node::Octets(bytes) => {
+        TreeNode::Octets(bytes) => {
             grow(out.len().saturating_add(bytes.len()))?;
             quoted(&lossy(bytes), out);
         }
-        Node::Made(text) => quoted(&text, out),
-        Node::Time(text) | Node::Digits(text) => out.push_str(&text),
-        Node::Spelled(text) => out.push_str(text),
-        Node::Tagged(_, inner) => scalar(inner.node(), out, grow)?,
-        Node::Bytes(octets) => {
+        TreeNode::Made(text) => quoted(&text, out),
+        TreeNode::Time(text) | TreeNode::Digits(text) => out.push_str(&text),
+        TreeNode::Spelled(text) => out.push_str(text),
+        TreeNode::Tagged(_, inner) => scalar(inner.node(), out, grow)?,
+        TreeNode::Bytes(octets) => {
             let numbers: Vec<_> = octets.iter().map(u8::to_string).collect();
             out.push_str(&format!("[{}]", numbers.join(", ")));
         }
-        Node::Refused(why) => return Err(Refused::Value(why)),
+        TreeNode::Refused(why) => return Err(Refused::Value(why)),
         // Null was refused or left out before.
-        Node::Null | Node::List(_) | Node::Map(_) => {}
+        TreeNode::Null | TreeNode::List(_) | TreeNode::Map(_) => {}
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use crate::{Entries, Map, Text, Value};
 pub(super) use buffer::Buffer;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limit;
-pub use tree::{ByKey, Common, Key, Node, Tree, View, Viewed, plain};
+pub use tree::{ByKey, Common, Key, Tree, TreeNode, View, Viewed, plain};
 pub(super) use tree::{duplicate, non_finite};
 
 /// A document format.

@@ -1,7 +1,7 @@
 //! The interface between trees and the writers of formats.
 //!
 //! Each format is written in one pass over any [`Tree`]: values of a render, owned data, and documents that contain
-//! literal spellings ([`Node::Spelled`]) and tags ([`Node::Tagged`]).
+//! literal spellings ([`TreeNode::Spelled`]) and tags ([`TreeNode::Tagged`]).
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -19,15 +19,9 @@ pub trait Tree<'t>: Copy {
     type Entries: ExactSizeIterator<Item = (Key<'t>, Self)> + Clone;
 
     /// Returns the kind of the node and its content.
-    fn node(self) -> Node<'t, Self>;
+    fn node(self) -> TreeNode<'t, Self>;
 
-    /// Returns the text of a plain text node. This shortcut covers most nodes.
-    #[inline(always)]
-    fn as_text(self) -> Option<&'t Text<'t>> {
-        None
-    }
-
-    /// Returns the content of the most common kinds of nodes. A shortcut like [`Tree::as_text`].
+    /// Returns the content of the most common kinds of nodes. This shortcut covers most nodes.
     #[inline(always)]
     fn common(self) -> Common<'t, Self> {
         Common::Other
@@ -52,7 +46,7 @@ pub trait Tree<'t>: Copy {
 
 /// The kind of a node and its content.
 #[derive(Debug, Clone)]
-pub enum Node<'t, T: Tree<'t>> {
+pub enum TreeNode<'t, T: Tree<'t>> {
     /// Null.
     Null,
     /// A boolean.
@@ -172,16 +166,8 @@ impl<'v> Tree<'v> for Value<'v> {
     type Entries = MapEntries<'v>;
 
     #[inline(always)]
-    fn node(self) -> Node<'v, Self> {
+    fn node(self) -> TreeNode<'v, Self> {
         view(self, false)
-    }
-
-    #[inline(always)]
-    fn as_text(self) -> Option<&'v Text<'v>> {
-        match self {
-            Value::Str(text) => Some(text),
-            _ => None,
-        }
     }
 
     #[inline(always)]
@@ -211,16 +197,16 @@ impl<'v> Tree<'v> for Value<'v> {
 
 /// Returns the node of a value, optionally with map entries in key order.
 #[inline(always)]
-fn view<'v>(value: Value<'v>, sorted: bool) -> Node<'v, Value<'v>> {
+fn view<'v>(value: Value<'v>, sorted: bool) -> TreeNode<'v, Value<'v>> {
     match value {
-        Value::Undefined | Value::Null => Node::Null,
-        Value::Bool(b) => Node::Bool(b),
-        Value::Int(n) => Node::Int(n),
-        Value::Uint(n) => Node::Uint(n),
-        Value::Float(n) => Node::Float(n),
-        Value::Str(text) => Node::Text(*text),
-        Value::List(list) => Node::List(list.items().iter().copied()),
-        Value::Map(map) => Node::Map(MapEntries::of(map, sorted)),
+        Value::Undefined | Value::Null => TreeNode::Null,
+        Value::Bool(b) => TreeNode::Bool(b),
+        Value::Int(n) => TreeNode::Int(n),
+        Value::Uint(n) => TreeNode::Uint(n),
+        Value::Float(n) => TreeNode::Float(n),
+        Value::Str(text) => TreeNode::Text(*text),
+        Value::List(list) => TreeNode::List(list.items().iter().copied()),
+        Value::Map(map) => TreeNode::Map(MapEntries::of(map, sorted)),
         Value::Extended(extension) => extended(extension.kind(), sorted),
     }
 }
@@ -228,46 +214,46 @@ fn view<'v>(value: Value<'v>, sorted: bool) -> Node<'v, Value<'v>> {
 /// Returns the node of a rare value: numbers in full, elements without types and marks, other values as text. Unknown
 /// values and absent optionals are null.
 #[cold]
-fn extended<'v>(kind: &'v Extended<'v>, sorted: bool) -> Node<'v, Value<'v>> {
+fn extended<'v>(kind: &'v Extended<'v>, sorted: bool) -> TreeNode<'v, Value<'v>> {
     match kind {
-        Extended::Number(number) if number.is_finite() => Node::Digits(number.to_text()),
+        Extended::Number(number) if number.is_finite() => TreeNode::Digits(number.to_text()),
         Extended::Marked(value, _) | Extended::Typed(_, value) | Extended::Optional(value) => view(*value, sorted),
         Extended::Sized(number) => view(number.plain(), sorted),
-        Extended::Entries(entries) if sorted => Node::Map(MapEntries::Listed(entries.by_text().into_iter())),
-        Extended::Entries(entries) => Node::Map(MapEntries::keyed(entries)),
-        Extended::Bytes(bytes) => Node::Bytes(bytes),
-        Extended::Written(_, Writing::Spelled(text)) => Node::Spelled(text),
-        Extended::Written(value, Writing::Tagged(tag, _)) => Node::Tagged(tag, *value),
+        Extended::Entries(entries) if sorted => TreeNode::Map(MapEntries::Listed(entries.by_text().into_iter())),
+        Extended::Entries(entries) => TreeNode::Map(MapEntries::keyed(entries)),
+        Extended::Bytes(bytes) => TreeNode::Bytes(bytes),
+        Extended::Written(_, Writing::Spelled(text)) => TreeNode::Spelled(text),
+        Extended::Written(value, Writing::Tagged(tag, _)) => TreeNode::Tagged(tag, *value),
         Extended::Written(value, Writing::Number) => view(*value, sorted),
-        kind => kind.plain_text().map_or(Node::Null, |text| Node::Made(text.into_owned())),
+        kind => kind.plain_text().map_or(TreeNode::Null, |text| TreeNode::Made(text.into_owned())),
     }
 }
 
 /// Returns the node of a value as network services exchange it: maps in key order, bytes as text, durations as numbers.
 /// Other values that are not plain data are refused.
-pub fn plain<'v>(value: Value<'v>) -> Node<'v, Value<'v>> {
+pub fn plain<'v>(value: Value<'v>) -> TreeNode<'v, Value<'v>> {
     let Some(kind) = value.extended() else { return view(value, true) };
     match kind {
         Extended::Sized(number) => plain(number.plain()),
-        Extended::Bytes(bytes) => Node::Octets(bytes),
+        Extended::Bytes(bytes) => TreeNode::Octets(bytes),
         Extended::Typed(_, elements) => match plain(*elements) {
-            Node::Octets(bytes) => Node::Bytes(bytes),
-            Node::Text(text) => Node::Bytes(text.as_str().as_bytes()),
+            TreeNode::Octets(bytes) => TreeNode::Bytes(bytes),
+            TreeNode::Text(text) => TreeNode::Bytes(text.as_str().as_bytes()),
             elements => elements,
         },
         Extended::Written(inner, _) | Extended::Optional(inner) | Extended::Marked(inner, _) => plain(*inner),
-        Extended::Number(number) => number.to_f64().map_or(Node::Null, Node::Float),
-        Extended::Duration(nanos) => Node::Int(*nanos),
-        Extended::Timestamp { .. } => Node::Time(kind.plain_text().unwrap_or_default().into_owned()),
-        Extended::Null(_) | Extended::Unknown(_) => Node::Null,
-        kind => Node::Refused(format!("a {} is not plain data", kind.name())),
+        Extended::Number(number) => number.to_f64().map_or(TreeNode::Null, TreeNode::Float),
+        Extended::Duration(nanos) => TreeNode::Int(*nanos),
+        Extended::Timestamp { .. } => TreeNode::Time(kind.plain_text().unwrap_or_default().into_owned()),
+        Extended::Null(_) | Extended::Unknown(_) => TreeNode::Null,
+        kind => TreeNode::Refused(format!("a {} is not plain data", kind.name())),
     }
 }
 
 /// A way of looking at values, which hides what only a language knows.
 pub trait View<'v>: Copy {
     /// Returns the node of a value. Text and integers are never anything else.
-    fn node(self, value: Value<'v>) -> Node<'v, Value<'v>>;
+    fn node(self, value: Value<'v>) -> TreeNode<'v, Value<'v>>;
 
     /// Returns the entries of a map, if that takes no more than a look at it.
     fn entries(self, map: &'v Map<'v>) -> Option<MapEntries<'v>>;
@@ -279,7 +265,7 @@ pub struct ByKey;
 
 impl<'v> View<'v> for ByKey {
     #[inline(always)]
-    fn node(self, value: Value<'v>) -> Node<'v, Value<'v>> {
+    fn node(self, value: Value<'v>) -> TreeNode<'v, Value<'v>> {
         view(value, true)
     }
 
@@ -289,8 +275,8 @@ impl<'v> View<'v> for ByKey {
     }
 }
 
-impl<'v, F: Fn(Value<'v>) -> Node<'v, Value<'v>>> View<'v> for &F {
-    fn node(self, value: Value<'v>) -> Node<'v, Value<'v>> {
+impl<'v, F: Fn(Value<'v>) -> TreeNode<'v, Value<'v>>> View<'v> for &F {
+    fn node(self, value: Value<'v>) -> TreeNode<'v, Value<'v>> {
         self(value)
     }
 
@@ -308,31 +294,26 @@ impl<'v, V: View<'v>> Tree<'v> for Viewed<'v, V> {
     type Entries = InView<MapEntries<'v>, V>;
 
     #[inline]
-    fn node(self) -> Node<'v, Self> {
+    fn node(self) -> TreeNode<'v, Self> {
         let view = self.1;
         match view.node(self.0) {
-            Node::Null => Node::Null,
-            Node::Bool(b) => Node::Bool(b),
-            Node::Int(n) => Node::Int(n),
-            Node::Uint(n) => Node::Uint(n),
-            Node::Float(n) => Node::Float(n),
-            Node::Text(text) => Node::Text(text),
-            Node::Made(text) => Node::Made(text),
-            Node::Bytes(bytes) => Node::Bytes(bytes),
-            Node::Octets(bytes) => Node::Octets(bytes),
-            Node::Time(text) => Node::Time(text),
-            Node::Spelled(text) => Node::Spelled(text),
-            Node::Digits(text) => Node::Digits(text),
-            Node::Tagged(tag, value) => Node::Tagged(tag, Viewed(value, view)),
-            Node::List(items) => Node::List(InView(items, view)),
-            Node::Map(entries) => Node::Map(InView(entries, view)),
-            Node::Refused(why) => Node::Refused(why),
+            TreeNode::Null => TreeNode::Null,
+            TreeNode::Bool(b) => TreeNode::Bool(b),
+            TreeNode::Int(n) => TreeNode::Int(n),
+            TreeNode::Uint(n) => TreeNode::Uint(n),
+            TreeNode::Float(n) => TreeNode::Float(n),
+            TreeNode::Text(text) => TreeNode::Text(text),
+            TreeNode::Made(text) => TreeNode::Made(text),
+            TreeNode::Bytes(bytes) => TreeNode::Bytes(bytes),
+            TreeNode::Octets(bytes) => TreeNode::Octets(bytes),
+            TreeNode::Time(text) => TreeNode::Time(text),
+            TreeNode::Spelled(text) => TreeNode::Spelled(text),
+            TreeNode::Digits(text) => TreeNode::Digits(text),
+            TreeNode::Tagged(tag, value) => TreeNode::Tagged(tag, Viewed(value, view)),
+            TreeNode::List(items) => TreeNode::List(InView(items, view)),
+            TreeNode::Map(entries) => TreeNode::Map(InView(entries, view)),
+            TreeNode::Refused(why) => TreeNode::Refused(why),
         }
-    }
-
-    #[inline(always)]
-    fn as_text(self) -> Option<&'v Text<'v>> {
-        self.0.as_text()
     }
 
     #[inline(always)]
@@ -358,16 +339,16 @@ impl<'t> Tree<'t> for &'t Data {
     type Items = Iter<'t, Data>;
     type Entries = std::iter::Map<indexmap::map::Iter<'t, String, Data>, fn((&'t String, &'t Data)) -> (Key<'t>, Self)>;
 
-    fn node(self) -> Node<'t, Self> {
+    fn node(self) -> TreeNode<'t, Self> {
         match self {
-            Data::Null => Node::Null,
-            Data::Bool(b) => Node::Bool(*b),
-            Data::Int(n) => Node::Int(*n),
-            Data::Uint(n) => Node::Uint(*n),
-            Data::Float(n) => Node::Float(*n),
-            Data::Str(text) => Node::Text(Text::new(text)),
-            Data::List(items) => Node::List(items.iter()),
-            Data::Map(map) => Node::Map(map.iter().map(entry as fn(_) -> _)),
+            Data::Null => TreeNode::Null,
+            Data::Bool(b) => TreeNode::Bool(*b),
+            Data::Int(n) => TreeNode::Int(*n),
+            Data::Uint(n) => TreeNode::Uint(*n),
+            Data::Float(n) => TreeNode::Float(*n),
+            Data::Str(text) => TreeNode::Text(Text::new(text)),
+            Data::List(items) => TreeNode::List(items.iter()),
+            Data::Map(map) => TreeNode::Map(map.iter().map(entry as fn(_) -> _)),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::write::{bool_text, float, untagged};
 use super::write::{escaped, numbered};
 use crate::Text;
 use crate::marshal::lossy;
-use crate::output::{Buffer, Key, Node, Tree, duplicate};
+use crate::output::{Buffer, Key, Tree, TreeNode, duplicate};
 use dropforge_base::stdlib::encodings::{base64, base64_len};
 
 /// A KYAML writer. `grow` receives the length of `out` after each node and before each text, and may stop the writing.
@@ -34,32 +34,32 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
     }
 
     /// Writes a node inside a collection with this indentation.
-    fn node<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>, indent: usize) -> Result<(), E> {
+    fn node<'t, T: Tree<'t>>(&mut self, node: TreeNode<'t, T>, indent: usize) -> Result<(), E> {
         match node {
-            Node::Null | Node::Refused(_) => self.out.push_str("null"),
-            Node::Bool(b) => self.out.push_str(bool_text(b)),
-            Node::Int(n) => self.out.push_int(n),
-            Node::Uint(n) => self.out.push_int(n),
-            Node::Float(n) => float(n, self.out),
-            Node::Text(text) => self.value_text(&text, indent + 2)?,
-            Node::Made(text) | Node::Time(text) => self.text(&text, indent + 2)?,
-            Node::Octets(bytes) => self.text(&lossy(bytes), indent + 2)?,
-            Node::Bytes(bytes) => {
+            TreeNode::Null | TreeNode::Refused(_) => self.out.push_str("null"),
+            TreeNode::Bool(b) => self.out.push_str(bool_text(b)),
+            TreeNode::Int(n) => self.out.push_int(n),
+            TreeNode::Uint(n) => self.out.push_int(n),
+            TreeNode::Float(n) => float(n, self.out),
+            TreeNode::Text(text) => self.value_text(&text, indent + 2)?,
+            TreeNode::Made(text) | TreeNode::Time(text) => self.text(&text, indent + 2)?,
+            TreeNode::Octets(bytes) => self.text(&lossy(bytes), indent + 2)?,
+            TreeNode::Bytes(bytes) => {
                 (self.grow)(self.out.len() + base64_len(bytes.len()))?;
                 self.one_line(&base64(bytes));
             }
-            Node::Spelled(text) => self.out.push_str(text),
-            Node::Digits(text) => self.out.push_str(&text),
-            Node::Tagged(tag, tree) => {
+            TreeNode::Spelled(text) => self.out.push_str(text),
+            TreeNode::Digits(text) => self.out.push_str(&text),
+            TreeNode::Tagged(tag, tree) => {
                 self.out.push_str(tag);
                 self.out.push(b' ');
                 return self.node(untagged(tree).node(), indent);
             }
-            Node::List(items) if items.len() == 0 => self.out.push_str("[]"),
-            Node::Map(entries) if entries.len() == 0 => self.out.push_str("{}"),
-            Node::List(items) if items.clone().all(is_collection) => self.close_list::<T>(items, indent)?,
-            Node::List(items) => self.list::<T>(items, indent)?,
-            Node::Map(entries) => self.map::<T>(entries, indent)?,
+            TreeNode::List(items) if items.len() == 0 => self.out.push_str("[]"),
+            TreeNode::Map(entries) if entries.len() == 0 => self.out.push_str("{}"),
+            TreeNode::List(items) if items.clone().all(is_collection) => self.close_list::<T>(items, indent)?,
+            TreeNode::List(items) => self.list::<T>(items, indent)?,
+            TreeNode::Map(entries) => self.map::<T>(entries, indent)?,
         }
         (self.grow)(self.out.len())
     }
@@ -175,8 +175,8 @@ const fn is_printable(byte: u8) -> bool {
 
 fn is_collection<'t, T: Tree<'t>>(tree: T) -> bool {
     match tree.node() {
-        Node::List(_) | Node::Map(_) => true,
-        Node::Tagged(_, inner) => is_collection(inner),
+        TreeNode::List(_) | TreeNode::Map(_) => true,
+        TreeNode::Tagged(_, inner) => is_collection(inner),
         _ => false,
     }
 }

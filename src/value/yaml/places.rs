@@ -115,14 +115,17 @@ impl Node {
     }
 }
 
+/// An escape: its lengths in the file and in the text; without the second one it continues the text in the next line.
+type Escape = Option<(usize, Option<usize>)>;
+
 /// A flow scalar: plain or quoted, possibly on several lines.
 struct Flow<'s> {
     raw: &'s str,
     /// Its offset in the file.
     start: usize,
     text: &'s str,
-    /// Parses an escape at the start: its lengths in the file and in the text; `None` for the end of a line.
-    escapes: fn(&str) -> Option<(usize, Option<usize>)>,
+    /// Parses an escape at the start.
+    escapes: fn(&str) -> Escape,
 }
 
 impl Flow<'_> {
@@ -183,15 +186,15 @@ fn breaks(rest: &str) -> (usize, usize) {
     (at, count)
 }
 
-fn plain(_: &str) -> Option<(usize, Option<usize>)> {
+fn plain(_: &str) -> Escape {
     None
 }
 
-fn single(rest: &str) -> Option<(usize, Option<usize>)> {
+fn single(rest: &str) -> Escape {
     rest.starts_with("''").then_some((2, Some(1)))
 }
 
-fn double(rest: &str) -> Option<(usize, Option<usize>)> {
+fn double(rest: &str) -> Escape {
     let escaped = rest.strip_prefix('\\')?.chars().next()?;
     let digits = match escaped {
         'x' => 2,

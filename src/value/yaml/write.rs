@@ -14,7 +14,7 @@ use std::convert::Infallible;
 
 use super::scalar::{Class, LONGEST_PLAIN, class, class_in_line, is_clean, is_word, must_escape};
 use crate::marshal::lossy;
-use crate::output::{Buffer, Key, Node, Tree};
+use crate::output::{Buffer, Common, Key, Tree, TreeNode};
 use crate::{Block, Data, Text};
 use dropforge_base::stdlib::encodings::{base64, base64_len};
 
@@ -63,14 +63,14 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
     /// Writes a node without its last newline. `indent` applies to the following lines. With `apart` the node follows a
     /// key or tag: a scalar needs a space, and a collection begins on the next line.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn node<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>, indent: usize, apart: bool) -> Result<(), E> {
+    fn node<'t, T: Tree<'t>>(&mut self, node: TreeNode<'t, T>, indent: usize, apart: bool) -> Result<(), E> {
         // The part of a new line to write before the first entry or item of a collection.
         let lead = if apart { 1 + indent } else { 0 };
         match node {
-            Node::Text(text) => self.text(&text, indent, apart),
-            Node::Map(entries) if entries.len() > 0 => self.entries::<T>(entries, indent, lead),
-            Node::List(items) if items.len() > 0 => self.list::<T>(items, indent, lead),
-            Node::Int(n) => {
+            TreeNode::Text(text) => self.text(&text, indent, apart),
+            TreeNode::Map(entries) if entries.len() > 0 => self.entries::<T>(entries, indent, lead),
+            TreeNode::List(items) if items.len() > 0 => self.list::<T>(items, indent, lead),
+            TreeNode::Int(n) => {
                 self.gap(apart);
                 self.out.push_int(n);
                 (self.grow)(self.out.len())
@@ -81,10 +81,10 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
 
     /// Writes a node of a rare kind.
     #[inline(never)]
-    fn rare<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>, indent: usize, apart: bool) -> Result<(), E> {
+    fn rare<'t, T: Tree<'t>>(&mut self, node: TreeNode<'t, T>, indent: usize, apart: bool) -> Result<(), E> {
         self.gap(apart);
         match node {
-            Node::Tagged(tag, inner) => {
+            TreeNode::Tagged(tag, inner) => {
                 self.out.push_str(tag);
                 self.tagged(untagged(inner), indent)
             }
@@ -101,24 +101,24 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
     }
 
     /// Writes a node that looks the same in every position.
-    fn scalar<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>) -> Result<(), E> {
+    fn scalar<'t, T: Tree<'t>>(&mut self, node: TreeNode<'t, T>) -> Result<(), E> {
         match node {
-            Node::Null | Node::Tagged(..) | Node::Refused(_) => self.out.push_str("null"),
-            Node::Bool(b) => self.out.push_str(bool_text(b)),
-            Node::Int(n) => self.out.push_int(n),
-            Node::Uint(n) => self.out.push_int(n),
-            Node::Float(n) => float(n, self.out),
-            Node::Text(text) => self.text_in_line(text.as_str())?,
-            Node::Made(text) | Node::Time(text) => self.text_in_line(&text)?,
-            Node::Octets(bytes) => self.text_in_line(&lossy(bytes))?,
-            Node::Bytes(bytes) => {
+            TreeNode::Null | TreeNode::Tagged(..) | TreeNode::Refused(_) => self.out.push_str("null"),
+            TreeNode::Bool(b) => self.out.push_str(bool_text(b)),
+            TreeNode::Int(n) => self.out.push_int(n),
+            TreeNode::Uint(n) => self.out.push_int(n),
+            TreeNode::Float(n) => float(n, self.out),
+            TreeNode::Text(text) => self.text_in_line(text.as_str())?,
+            TreeNode::Made(text) | TreeNode::Time(text) => self.text_in_line(&text)?,
+            TreeNode::Octets(bytes) => self.text_in_line(&lossy(bytes))?,
+            TreeNode::Bytes(bytes) => {
                 (self.grow)(self.out.len() + base64_len(bytes.len()))?;
                 self.text_in_line(&base64(bytes))?;
             }
-            Node::Spelled(text) => self.out.push_str(text),
-            Node::Digits(text) => self.out.push_str(&text),
-            Node::List(_) => self.out.push_str("[]"),
-            Node::Map(_) => self.out.push_str("{}"),
+            TreeNode::Spelled(text) => self.out.push_str(text),
+            TreeNode::Digits(text) => self.out.push_str(&text),
+            TreeNode::List(_) => self.out.push_str("[]"),
+            TreeNode::Map(_) => self.out.push_str("{}"),
         }
         Ok(())
     }
@@ -163,7 +163,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
     /// Writes an entry with a text key. If key and value are short words, as most are, they are written in one step.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn pair<'t, T: Tree<'t>>(&mut self, key: &Text<'t>, value: T, indent: usize, lead: usize) -> Result<(), E> {
-        let Some(text) = value.as_text() else {
+        let Common::Text(text) = value.common() else {
             self.begin_entry(key, indent, lead)?;
             return self.node(value.node(), indent + 2, true);
         };
@@ -292,7 +292,7 @@ fn short_word<'t>(text: &Text<'t>) -> Option<(&'t Block, usize)> {
 
 /// Strips nested tags: a value has one tag, and the outermost wins.
 pub(super) fn untagged<'t, T: Tree<'t>>(mut tree: T) -> T {
-    while let Node::Tagged(_, inner) = tree.node() {
+    while let TreeNode::Tagged(_, inner) = tree.node() {
         tree = inner;
     }
     tree

@@ -9,7 +9,7 @@ use dropforge_machine::functions;
 use dropforge_value::marshal::json_read::{self, Wanted};
 use dropforge_value::marshal::{Numbers, Refused, exchange_json, plain, toml};
 use dropforge_value::yaml::libyaml::{self, Form};
-use dropforge_value::{Capsule, CapsuleContent, Extended, MapEntries, Node, Text, Type, Value, Viewed};
+use dropforge_value::{Capsule, CapsuleContent, Extended, MapEntries, Text, TreeNode, Type, Value, Viewed};
 
 functions! {
     /// Functions that write and read documents.
@@ -68,17 +68,17 @@ const RAW: Layout = (false, false);
 type Written<'v> = std::result::Result<Value<'v>, Refused<Box<Diagnostic>>>;
 
 /// Returns the view of values as plain data: maps with their current content.
-fn view<'v>(cx: &Cx<'v>) -> impl Fn(Value<'v>) -> Node<'v, Value<'v>> {
+fn view<'v>(cx: &Cx<'v>) -> impl Fn(Value<'v>) -> TreeNode<'v, Value<'v>> {
     |value| match (plain(value), value.extended()) {
-        (_, Some(Extended::Typed(NIL_LIST, _))) => Node::Null,
+        (_, Some(Extended::Typed(NIL_LIST, _))) => TreeNode::Null,
         (_, Some(Extended::Capsule(Capsule { content: CapsuleContent::Texts([text, ..]), .. }))) => {
-            Node::Text(Text::new(text))
+            TreeNode::Text(Text::new(text))
         }
         // Fields keep the order of their declaration.
-        (Node::Map(MapEntries::Sorted(fields, _)), Some(Extended::Typed(Type::Capsule(_), _))) => {
-            Node::Map(MapEntries::of(fields, false))
+        (TreeNode::Map(MapEntries::Sorted(fields, _)), Some(Extended::Typed(Type::Capsule(_), _))) => {
+            TreeNode::Map(MapEntries::of(fields, false))
         }
-        (Node::Map(MapEntries::Sorted(map, _)), _) => Node::Map(MapEntries::of(cx.content(map), true)),
+        (TreeNode::Map(MapEntries::Sorted(map, _)), _) => TreeNode::Map(MapEntries::of(cx.content(map), true)),
         (node, _) => node,
     }
 }

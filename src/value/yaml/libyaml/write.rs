@@ -9,7 +9,7 @@ use super::is_allowed;
 use super::resolve::{Resolved, is_base_60, resolve};
 use crate::json::{exchanged_float, exchanged_text, not_finite};
 use crate::marshal::{MAX_DEPTH, lossy};
-use crate::output::{Node, Refused, Tree};
+use crate::output::{Refused, Tree, TreeNode};
 use crate::yaml::Style;
 use dropforge_base::stdlib::encodings::base64;
 use dropforge_base::stdlib::float_format::shortest;
@@ -51,8 +51,8 @@ pub fn write<'t, E>(
     grow(writer.emitter.out.len())?;
     while let Some((node, is_value)) = writer.next()? {
         let text = match &node {
-            Node::Text(text) => Some(text.as_str().len()),
-            Node::Octets(bytes) => Some(bytes.len()),
+            TreeNode::Text(text) => Some(text.as_str().len()),
+            TreeNode::Octets(bytes) => Some(bytes.len()),
             _ => None,
         };
         if let Some(length) = text {
@@ -88,12 +88,12 @@ impl<'t, T: Tree<'t>> DocumentWriter<'_, 't, T> {
     }
 
     /// Writes up to the next node and returns it, with `true` for the value of a key. `None` at the end.
-    fn next<E>(&mut self) -> Result<Option<(Node<'t, T>, bool)>, Refused<E>> {
+    fn next<E>(&mut self) -> Result<Option<(TreeNode<'t, T>, bool)>, Refused<E>> {
         while let Some((indent, open)) = self.open.last_mut() {
             let indent = *indent;
             let item = match open {
                 OpenCollection::List(items) => items.next().map(Tree::node),
-                OpenCollection::Octets(octets) => octets.next().map(|octet| Node::Int((*octet).into())),
+                OpenCollection::Octets(octets) => octets.next().map(|octet| TreeNode::Int((*octet).into())),
                 OpenCollection::Map(entries) => match entries.next() {
                     None => None,
                     Some((key, value)) => {
@@ -138,13 +138,13 @@ impl<'t, T: Tree<'t>> DocumentWriter<'_, 't, T> {
     }
 
     /// Writes a scalar, or opens a collection. `is_value` is `true` for the value of a key.
-    fn node<E>(&mut self, node: Node<'t, T>, is_value: bool) -> Result<(), Refused<E>> {
+    fn node<E>(&mut self, node: TreeNode<'t, T>, is_value: bool) -> Result<(), Refused<E>> {
         match node {
-            Node::List(items) if items.len() > 0 => self.open(OpenCollection::List(items), is_value),
-            Node::Bytes(octets) if !octets.is_empty() && self.form == Form::Pretty => {
+            TreeNode::List(items) if items.len() > 0 => self.open(OpenCollection::List(items), is_value),
+            TreeNode::Bytes(octets) if !octets.is_empty() && self.form == Form::Pretty => {
                 self.open(OpenCollection::Octets(octets.iter()), is_value)
             }
-            Node::Map(entries) if entries.len() > 0 => {
+            TreeNode::Map(entries) if entries.len() > 0 => {
                 self.open(OpenCollection::Map(sorted::<T>(entries, self.form).into_iter()), is_value)
             }
             other => self.scalar(other),
@@ -169,31 +169,31 @@ impl<'t, T: Tree<'t>> DocumentWriter<'_, 't, T> {
         Ok(())
     }
 
-    fn scalar<E>(&mut self, node: Node<'t, T>) -> Result<(), Refused<E>> {
+    fn scalar<E>(&mut self, node: TreeNode<'t, T>) -> Result<(), Refused<E>> {
         match node {
-            Node::Null => self.emitter.word("null"),
-            Node::Bool(truth) => self.emitter.word(if truth { "true" } else { "false" }),
-            Node::Int(n) => self.emitter.word(itoa::Buffer::new().format(n)),
-            Node::Uint(n) => self.emitter.word(itoa::Buffer::new().format(n)),
-            Node::Float(n) => {
+            TreeNode::Null => self.emitter.word("null"),
+            TreeNode::Bool(truth) => self.emitter.word(if truth { "true" } else { "false" }),
+            TreeNode::Int(n) => self.emitter.word(itoa::Buffer::new().format(n)),
+            TreeNode::Uint(n) => self.emitter.word(itoa::Buffer::new().format(n)),
+            TreeNode::Float(n) => {
                 let text = float(n, self.form).map_err(Refused::Value)?;
                 self.emitter.word(&text);
             }
-            Node::Text(text) => return self.any_text(text.as_str()),
-            Node::Made(text) => return self.any_text(&text),
-            Node::Octets(bytes) => match std::str::from_utf8(bytes) {
+            TreeNode::Text(text) => return self.any_text(text.as_str()),
+            TreeNode::Made(text) => return self.any_text(&text),
+            TreeNode::Octets(bytes) => match std::str::from_utf8(bytes) {
                 Err(_) if self.form == Form::Pretty => self.emitter.word(&format!("!!binary {}", base64(bytes))),
                 _ => return self.any_text(&lossy(bytes)),
             },
-            Node::Time(time) if self.form == Form::Pretty => self.emitter.word(&time),
-            Node::Time(time) => self.text(&time),
-            Node::Bytes(octets) if self.form == Form::Json => self.text(&base64(octets)),
-            Node::Spelled(text) => self.emitter.word(text),
-            Node::Digits(text) => self.emitter.word(&text),
-            Node::Tagged(_, inner) => return self.scalar(inner.node()),
-            Node::List(_) | Node::Bytes(_) => self.emitter.word("[]"),
-            Node::Map(_) => self.emitter.word("{}"),
-            Node::Refused(why) => return Err(Refused::Value(why)),
+            TreeNode::Time(time) if self.form == Form::Pretty => self.emitter.word(&time),
+            TreeNode::Time(time) => self.text(&time),
+            TreeNode::Bytes(octets) if self.form == Form::Json => self.text(&base64(octets)),
+            TreeNode::Spelled(text) => self.emitter.word(text),
+            TreeNode::Digits(text) => self.emitter.word(&text),
+            TreeNode::Tagged(_, inner) => return self.scalar(inner.node()),
+            TreeNode::List(_) | TreeNode::Bytes(_) => self.emitter.word("[]"),
+            TreeNode::Map(_) => self.emitter.word("{}"),
+            TreeNode::Refused(why) => return Err(Refused::Value(why)),
         }
         Ok(())
     }
