@@ -143,13 +143,13 @@ impl Check<'_> {
             needed.iter().filter(|name| !fields.has(name)).for_each(|name| self.missing(id, name, value, at));
         }
         let Some(names) = rest.names else { return Ok(()) };
-        for (field, _) in fields.iter() {
-            let text = Text::new(field.name());
+        for (name, _) in fields.iter() {
+            let text = Text::new(&name);
             let followed = std::mem::take(&mut self.followed);
             let violation = self.first(|check| check.value(names, Value::Str(&text), &Location::ROOT))?;
             self.followed = followed;
             let Some(violation) = violation else { continue };
-            let words = || (format!("unexpected property name `{}`", field.name()), String::new());
+            let words = || (format!("unexpected property name `{name}`"), String::new());
             if let Some(reported) = self.report(id, at, "propertyNames", value, words) {
                 reported.detail = Detail::Name(Box::new(violation));
             }
@@ -220,10 +220,10 @@ impl Check<'_> {
             }
         }
         if let (Some(schema), Some(fields)) = (rest.unevaluated_properties, Fields::of(value)) {
-            for (field, member) in fields.iter() {
-                let step = Step::Key(field.name());
+            for (name, member) in fields.iter() {
+                let step = Step::Key(&*name);
                 if !self.evaluates(id, value, step, true)? && !self.fits_below(schema, member)? {
-                    left.push(field.name().to_owned());
+                    left.push(name.into_owned());
                 }
             }
         }

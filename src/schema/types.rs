@@ -1,5 +1,7 @@
 //! The types of JSON Schema and the types of values.
 
+use std::borrow::Cow;
+
 use dropforge_base::diagnostics::with_article;
 use dropforge_value::{Entries, Extended, Map, Type, Value};
 
@@ -135,43 +137,26 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// Returns the properties with their values. Entries with null keys are skipped.
-    pub fn iter(self) -> impl Iterator<Item = (Field<'v>, Value<'v>)> {
+    /// Returns the names of the properties with their values. Only the names of text keys are borrowed. Entries with null
+    /// keys are skipped.
+    pub fn iter(self) -> impl Iterator<Item = (Cow<'v, str>, Value<'v>)> {
         let (map, entries) = match self {
             Fields::Map(map) => (Some(map), None),
             Fields::Entries(entries) => (None, Some(entries)),
         };
-        let named = map.into_iter().flat_map(Map::iter).map(|(name, value)| (Field::Named(name), value));
+        let named = map.into_iter().flat_map(Map::iter).map(|(name, value)| (Cow::Borrowed(name), value));
         let keyed = entries.into_iter().flat_map(|entries| entries.iter());
-        named.chain(keyed.filter_map(|(key, value)| Some((Field::of(key)?, value))))
+        named.chain(keyed.filter_map(|(key, value)| Some((name_of(key)?, value))))
     }
 }
 
-/// The key of a property.
-#[derive(Debug, Clone)]
-pub(super) enum Field<'v> {
-    /// Text.
-    Named(&'v str),
-    /// Any other key, as text.
-    Other(String),
-}
-
-impl<'v> Field<'v> {
-    fn of(key: Value<'v>) -> Option<Self> {
-        Some(match key {
-            Value::Str(name) => Field::Named(name.as_str()),
-            Value::Int(n) => Field::Other(n.to_string()),
-            Value::Uint(n) => Field::Other(n.to_string()),
-            Value::Bool(truth) => Field::Other(truth.to_string()),
-            _ => return None,
-        })
-    }
-
-    /// Returns the text of the key.
-    pub fn name(&self) -> &str {
-        match self {
-            Field::Named(name) => name,
-            Field::Other(name) => name,
-        }
-    }
+/// Returns the name of the property with this key. A key that is not text has a text of its own.
+fn name_of(key: Value<'_>) -> Option<Cow<'_, str>> {
+    Some(match key {
+        Value::Str(name) => Cow::Borrowed(name.as_str()),
+        Value::Int(n) => Cow::Owned(n.to_string()),
+        Value::Uint(n) => Cow::Owned(n.to_string()),
+        Value::Bool(truth) => Cow::Owned(truth.to_string()),
+        _ => return None,
+    })
 }

@@ -1,9 +1,10 @@
 //! Validates values against schemas.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::node::SEARCHED;
-use super::types::{Field, Fields, plain};
+use super::types::{Fields, plain};
 use super::violation::{Location, SHOWN, described, json_of, text_of};
 use super::{Additional, Bound, Detail, Draft, Node, NodeId, Number, Pattern, Schema, Sizes, Types, Violation};
 use dropforge_base::diagnostics::nearest;
@@ -342,15 +343,15 @@ impl Check<'_> {
         (self.spend)(fields.len() as u64)?;
         let mut strangers = Vec::new();
         let followed = std::mem::take(&mut self.followed);
-        for (field, member) in fields.iter() {
-            let below = at.to(Step::Key(field.name()));
-            let known = if let Field::Named(name) = field { node.properties.get(name) } else { None };
+        for (name, member) in fields.iter() {
+            let below = at.to(Step::Key(&*name));
+            let known = if let Cow::Borrowed(name) = name { node.properties.get(name) } else { None };
             let mut declared = known.is_some();
             if let Some(schema) = known {
                 self.value(*schema, member, &below)?;
             }
             for (pattern, schema) in patterns {
-                if self.matches(pattern, field.name())? {
+                if self.matches(pattern, &name)? {
                     declared = true;
                     self.value(*schema, member, &below)?;
                 }
@@ -358,8 +359,8 @@ impl Check<'_> {
             match node.additional {
                 _ if declared => {}
                 Additional::Schema(schema) => self.value(schema, member, &below)?,
-                Additional::None if template => self.stranger(id, node, (field.name(), member), &below),
-                Additional::None => strangers.push(field.name().to_owned()),
+                Additional::None if template => self.stranger(id, node, (&name, member), &below),
+                Additional::None => strangers.push(name.into_owned()),
                 Additional::Unsaid | Additional::Any => {}
             }
         }
