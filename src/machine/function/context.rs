@@ -390,6 +390,7 @@ impl<'v> Cx<'v> {
     }
 
     /// Returns the error of a body that was called with a wrong number of arguments.
+    #[cold]
     pub fn arity(&self) -> Box<Diagnostic> {
         self.fault(Code::BadArgument, format!("{CULPRIT}: wrong number of arguments"))
     }

@@ -2,8 +2,8 @@
 
 use std::ops::Deref;
 
-use super::assigned::Assigned;
 use super::body::{Body, NativeBody, TextBody};
+use super::gate::Assigned;
 use super::registry::{Function, Registry};
 use super::spec::{Builtin, Params, Type};
 use crate::bytecode::{Gate, Program};

@@ -53,7 +53,6 @@
 //! no more of lists and maps ([`Looks`]). `total` declares kinds of arguments on which the body never fails and records
 //! no error, so that a call may run earlier than its template says, or not at all.
 
-mod assigned;
 mod body;
 mod context;
 mod errors;
@@ -70,8 +69,6 @@ mod text;
 mod typed;
 
 #[doc(hidden)]
-pub use assigned::{Assigned, Target};
-#[doc(hidden)]
 pub use body::{Body, ClosureBody, NativeBody, PositionalBody, TextBody};
 pub use body::{HostArgs, HostError, IntoHostResult};
 #[doc(hidden)]
@@ -80,7 +77,7 @@ pub use context::{Budgets, Cx};
 pub use errors::{Fault, Note, Noted, Notes, Outcome, PathStep, Subject, Wrong, fitting};
 pub use files::{Capabilities, FileError, Files, is_file};
 #[doc(hidden)]
-pub use gate::{Admits, Positional, PositionalParam, ResultType, check_in_order, with_arranged};
+pub use gate::{Admits, Assigned, Positional, PositionalParam, ResultType, Target, check_in_order, with_arranged};
 pub use gate::{excerpt, excerpt_in};
 pub use linked::Direct;
 #[doc(hidden)]

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::assigned::Assigned;
 use super::body::{Body, ClosureBody};
 use super::files::Capabilities;
-use super::gate::Positional;
+use super::gate::{Assigned, Positional};
 use super::linked::MakerBody;
 use super::overloads::{Overload, joined};
 use crate::bytecode::{ImportKind, Place, Signature};
