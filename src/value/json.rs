@@ -5,7 +5,9 @@ mod text;
 use smallvec::SmallVec;
 
 use super::marshal::MAX_DEPTH;
-use super::output::{Buffer, ByKey, Common, Key, Refused, Tree, TreeNode, Viewed, duplicate, non_finite};
+use super::output::{
+    Buffer, ByKey, Common, Key, Refused, Tree, TreeNode, Viewed, duplicate, non_finite, not_plain, time_text,
+};
 use super::{Text, Value};
 use dropforge_base::stdlib::encodings::{base64, base64_len};
 use text::{Fence, is_plain};
@@ -168,7 +170,7 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
             _ => match untagged(tree) {
                 TreeNode::List(items) => self.begin_list(items, open),
                 TreeNode::Map(entries) => self.begin_map(entries, open),
-                TreeNode::Refused(why) => self.refused = Some(why),
+                TreeNode::Refused(kind) => self.refused = Some(not_plain(kind)),
                 TreeNode::Float(n) => self.refused = Some(format!("json: unsupported value: {}", not_finite(n))),
                 _ => {}
             },
@@ -270,7 +272,8 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
             TreeNode::Int(n) => self.out.push_int(n),
             TreeNode::Uint(n) => self.out.push_int(n),
             TreeNode::Float(n) => self.float(n),
-            TreeNode::Made(text) | TreeNode::Time(text) => self.quoted(&text)?,
+            TreeNode::Made(text) => self.quoted(&text)?,
+            TreeNode::Time(seconds, nanos) => self.quoted(&time_text(seconds, nanos))?,
             TreeNode::Octets(bytes) => self.octets(bytes)?,
             TreeNode::Bytes(bytes) => {
                 self.ask(self.out.len() + base64_len(bytes.len()))?;

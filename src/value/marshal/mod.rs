@@ -21,6 +21,7 @@ pub use super::output::{Refused, plain};
 pub const MAX_DEPTH: usize = 1000;
 
 /// Returns text as UTF-8; other bytes become U+FFFD, one for each.
+#[inline(never)]
 pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);

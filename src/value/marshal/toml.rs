@@ -7,7 +7,7 @@ use ::toml::de::{DeTable, DeValue};
 use toml_parser::lexer::TokenKind;
 
 use super::{MAX_DEPTH, Refused, lossy};
-use crate::output::{Tree, TreeNode};
+use crate::output::{Tree, TreeNode, not_plain, time_text};
 use crate::{Arena, Extended, Numbers, Value};
 use dropforge_base::stdlib::float_format::shortest;
 use dropforge_base::stdlib::timestamps::days_of;
@@ -231,14 +231,15 @@ fn scalar<'t, T: Tree<'t>, E>(
             quoted(&lossy(bytes), out);
         }
         TreeNode::Made(text) => quoted(&text, out),
-        TreeNode::Time(text) | TreeNode::Digits(text) => out.push_str(&text),
+        TreeNode::Time(seconds, nanos) => out.push_str(&time_text(seconds, nanos)),
+        TreeNode::Digits(text) => out.push_str(&text),
         TreeNode::Spelled(text) => out.push_str(text),
         TreeNode::Tagged(_, inner) => scalar(inner.node(), out, grow)?,
         TreeNode::Bytes(octets) => {
             let numbers: Vec<_> = octets.iter().map(u8::to_string).collect();
             out.push_str(&format!("[{}]", numbers.join(", ")));
         }
-        TreeNode::Refused(why) => return Err(Refused::Value(why)),
+        TreeNode::Refused(kind) => return Err(Refused::Value(not_plain(kind))),
         // Null was refused or left out before.
         TreeNode::Null | TreeNode::List(_) | TreeNode::Map(_) => {}
     }

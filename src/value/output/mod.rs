@@ -17,7 +17,7 @@ pub(super) use buffer::Buffer;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limit;
 pub use tree::{ByKey, Common, Key, Tree, TreeNode, View, Viewed, plain};
-pub(super) use tree::{duplicate, non_finite};
+pub(super) use tree::{duplicate, non_finite, not_plain, time_text};
 
 /// A document format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

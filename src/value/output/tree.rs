@@ -10,6 +10,7 @@ use std::slice::Iter;
 
 use super::{InView, MapEntries};
 use crate::{Data, Extended, Map, Text, Value, Writing};
+use dropforge_base::stdlib::timestamps::utc_text;
 
 /// A reference to a node of a writable tree.
 pub trait Tree<'t>: Copy {
@@ -65,8 +66,8 @@ pub enum TreeNode<'t, T: Tree<'t>> {
     Bytes(&'t [u8]),
     /// Text that may not be UTF-8.
     Octets(&'t [u8]),
-    /// A point in time, by RFC 3339.
-    Time(String),
+    /// A point in time: seconds and nanoseconds since 1970. Its text is [`time_text`].
+    Time(i64, u32),
     /// A finite number in a spelling that is portable across formats and parsers
     /// ([`keeps_spelling`](crate::yaml::keeps_spelling)).
     Spelled(&'t str),
@@ -78,8 +79,8 @@ pub enum TreeNode<'t, T: Tree<'t>> {
     List(T::Items),
     /// A map.
     Map(T::Entries),
-    /// A value that documents cannot hold. The text says why.
-    Refused(String),
+    /// A value that documents cannot hold, with the name of its kind.
+    Refused(&'static str),
 }
 
 /// The content of a node of one of the most common kinds.
@@ -244,10 +245,20 @@ pub fn plain<'v>(value: Value<'v>) -> TreeNode<'v, Value<'v>> {
         Extended::Written(inner, _) | Extended::Optional(inner) | Extended::Marked(inner, _) => plain(*inner),
         Extended::Number(number) => number.to_f64().map_or(TreeNode::Null, TreeNode::Float),
         Extended::Duration(nanos) => TreeNode::Int(*nanos),
-        Extended::Timestamp { .. } => TreeNode::Time(kind.plain_text().unwrap_or_default().into_owned()),
+        Extended::Timestamp { seconds, nanos } => TreeNode::Time(*seconds, *nanos),
         Extended::Null(_) | Extended::Unknown(_) => TreeNode::Null,
-        kind => TreeNode::Refused(format!("a {} is not plain data", kind.name())),
+        kind => TreeNode::Refused(kind.name()),
     }
+}
+
+/// Returns the text of a point in time, by RFC 3339.
+pub(crate) fn time_text(seconds: i64, nanos: u32) -> String {
+    utc_text(seconds, nanos).unwrap_or_default()
+}
+
+/// Returns the reason that a value of this kind is not written.
+pub(crate) fn not_plain(kind: &str) -> String {
+    format!("a {kind} is not plain data")
 }
 
 /// A way of looking at values, which hides what only a language knows.
@@ -293,7 +304,7 @@ impl<'v, V: View<'v>> Tree<'v> for Viewed<'v, V> {
     type Items = InView<Copied<Iter<'v, Value<'v>>>, V>;
     type Entries = InView<MapEntries<'v>, V>;
 
-    #[inline]
+    #[inline(always)]
     fn node(self) -> TreeNode<'v, Self> {
         let view = self.1;
         match view.node(self.0) {
@@ -306,13 +317,13 @@ impl<'v, V: View<'v>> Tree<'v> for Viewed<'v, V> {
             TreeNode::Made(text) => TreeNode::Made(text),
             TreeNode::Bytes(bytes) => TreeNode::Bytes(bytes),
             TreeNode::Octets(bytes) => TreeNode::Octets(bytes),
-            TreeNode::Time(text) => TreeNode::Time(text),
+            TreeNode::Time(seconds, nanos) => TreeNode::Time(seconds, nanos),
             TreeNode::Spelled(text) => TreeNode::Spelled(text),
             TreeNode::Digits(text) => TreeNode::Digits(text),
             TreeNode::Tagged(tag, value) => TreeNode::Tagged(tag, Viewed(value, view)),
             TreeNode::List(items) => TreeNode::List(InView(items, view)),
             TreeNode::Map(entries) => TreeNode::Map(InView(entries, view)),
-            TreeNode::Refused(why) => TreeNode::Refused(why),
+            TreeNode::Refused(kind) => TreeNode::Refused(kind),
         }
     }
 

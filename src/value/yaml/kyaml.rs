@@ -9,7 +9,7 @@ use super::write::{bool_text, float, untagged};
 use super::write::{escaped, numbered};
 use crate::Text;
 use crate::marshal::lossy;
-use crate::output::{Buffer, Key, Tree, TreeNode, duplicate};
+use crate::output::{Buffer, Key, Tree, TreeNode, duplicate, time_text};
 use dropforge_base::stdlib::encodings::{base64, base64_len};
 
 /// A KYAML writer. `grow` receives the length of `out` after each node and before each text, and may stop the writing.
@@ -42,7 +42,8 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
             TreeNode::Uint(n) => self.out.push_int(n),
             TreeNode::Float(n) => float(n, self.out),
             TreeNode::Text(text) => self.value_text(&text, indent + 2)?,
-            TreeNode::Made(text) | TreeNode::Time(text) => self.text(&text, indent + 2)?,
+            TreeNode::Made(text) => self.text(&text, indent + 2)?,
+            TreeNode::Time(seconds, nanos) => self.one_line(&time_text(seconds, nanos)),
             TreeNode::Octets(bytes) => self.text(&lossy(bytes), indent + 2)?,
             TreeNode::Bytes(bytes) => {
                 (self.grow)(self.out.len() + base64_len(bytes.len()))?;

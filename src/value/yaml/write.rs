@@ -14,7 +14,7 @@ use std::convert::Infallible;
 
 use super::scalar::{Class, LONGEST_PLAIN, class, class_in_line, is_clean, is_word, must_escape};
 use crate::marshal::lossy;
-use crate::output::{Buffer, Common, Key, Tree, TreeNode};
+use crate::output::{Buffer, Common, Key, Tree, TreeNode, time_text};
 use crate::{Block, Data, Text};
 use dropforge_base::stdlib::encodings::{base64, base64_len};
 
@@ -109,7 +109,8 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
             TreeNode::Uint(n) => self.out.push_int(n),
             TreeNode::Float(n) => float(n, self.out),
             TreeNode::Text(text) => self.text_in_line(text.as_str())?,
-            TreeNode::Made(text) | TreeNode::Time(text) => self.text_in_line(&text)?,
+            TreeNode::Made(text) => self.text_in_line(&text)?,
+            TreeNode::Time(seconds, nanos) => self.text_in_line(&time_text(seconds, nanos))?,
             TreeNode::Octets(bytes) => self.text_in_line(&lossy(bytes))?,
             TreeNode::Bytes(bytes) => {
                 (self.grow)(self.out.len() + base64_len(bytes.len()))?;

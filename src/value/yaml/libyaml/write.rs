@@ -9,7 +9,7 @@ use super::is_allowed;
 use super::resolve::{Resolved, is_base_60, resolve};
 use crate::json::{exchanged_float, exchanged_text, not_finite};
 use crate::marshal::{MAX_DEPTH, lossy};
-use crate::output::{Refused, Tree, TreeNode};
+use crate::output::{Refused, Tree, TreeNode, not_plain, time_text};
 use crate::yaml::Style;
 use dropforge_base::stdlib::encodings::base64;
 use dropforge_base::stdlib::float_format::shortest;
@@ -185,15 +185,17 @@ impl<'t, T: Tree<'t>> DocumentWriter<'_, 't, T> {
                 Err(_) if self.form == Form::Pretty => self.emitter.word(&format!("!!binary {}", base64(bytes))),
                 _ => return self.any_text(&lossy(bytes)),
             },
-            TreeNode::Time(time) if self.form == Form::Pretty => self.emitter.word(&time),
-            TreeNode::Time(time) => self.text(&time),
+            TreeNode::Time(seconds, nanos) => match self.form {
+                Form::Pretty => self.emitter.word(&time_text(seconds, nanos)),
+                Form::Json => self.text(&time_text(seconds, nanos)),
+            },
             TreeNode::Bytes(octets) if self.form == Form::Json => self.text(&base64(octets)),
             TreeNode::Spelled(text) => self.emitter.word(text),
             TreeNode::Digits(text) => self.emitter.word(&text),
             TreeNode::Tagged(_, inner) => return self.scalar(inner.node()),
             TreeNode::List(_) | TreeNode::Bytes(_) => self.emitter.word("[]"),
             TreeNode::Map(_) => self.emitter.word("{}"),
-            TreeNode::Refused(why) => return Err(Refused::Value(why)),
+            TreeNode::Refused(kind) => return Err(Refused::Value(not_plain(kind))),
         }
         Ok(())
     }
