@@ -66,7 +66,7 @@ pub enum TreeNode<'t, T: Tree<'t>> {
     Bytes(&'t [u8]),
     /// Text that may not be UTF-8.
     Octets(&'t [u8]),
-    /// A point in time: seconds and nanoseconds since 1970. Its text is [`time_text`].
+    /// A point in time, in seconds and nanoseconds since 1970, written by RFC 3339.
     Time(i64, u32),
     /// A finite number in a spelling that is portable across formats and parsers
     /// ([`keeps_spelling`](crate::yaml::keeps_spelling)).
