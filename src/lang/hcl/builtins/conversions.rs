@@ -361,16 +361,16 @@ mod tests {
         with_cx(|cx| {
             fail(cx);
             let args = [before(cx), fail(cx), before(cx), Value::Int(2), before(cx), fail(cx)];
-            assert!(matches!(first_that_succeeds(cx, &args), Ok(Value::Int(2))));
+            assert!(matches!(first_that_succeeds(cx, Rest(&args)), Ok(Value::Int(2))));
             assert_eq!(cx.notes().count(), 1);
             let args = [before(cx), fail(cx), before(cx), fail(cx)];
-            let Err(Fault::Wrong(wrong)) = first_that_succeeds(cx, &args) else { panic!("all fail") };
+            let Err(Fault::Wrong(wrong)) = first_that_succeeds(cx, Rest(&args)) else { panic!("all fail") };
             assert_eq!(wrong.message, "no expression succeeds; nope; nope");
             assert_eq!((wrong.argument, cx.notes().count()), (None, 1));
             let unknown = cx.arena().list(&[cx.arena().unknown(Type::Bool)]);
-            let answer = first_that_succeeds(cx, &[before(cx), unknown, before(cx), Value::Int(2)]).unwrap();
+            let answer = first_that_succeeds(cx, Rest(&[before(cx), unknown, before(cx), Value::Int(2)])).unwrap();
             assert!(answer.as_unknown().is_some_and(|unknown| unknown.ty == Type::Dynamic && !unknown.faulty));
-            assert!(first_that_succeeds(cx, &[]).is_err());
+            assert!(first_that_succeeds(cx, Rest(&[])).is_err());
         });
     }
 

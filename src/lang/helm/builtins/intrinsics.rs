@@ -10,7 +10,7 @@ use crate::semantics::{wrong_type, zero};
 use crate::values::{COMPLEX, int64, map_of, nil_list, sized, string, type_name};
 use crate::{compile, objects};
 use dropforge_base::diagnostics::{Code, Result};
-use dropforge_machine::function::{Builtin, Cx, Rest, Target, Written};
+use dropforge_machine::function::{Builtin, Cx, Rest, Target};
 use dropforge_machine::functions;
 use dropforge_value::{Extended, Sized, Value, Width};
 
@@ -29,7 +29,7 @@ functions! {
     intrinsic "slice" [Raw, ... Raw] = slice, "Go's own function of this name, where Helm's replaces it." [];
     intrinsic "put" [Map, Str, Any] = dicts::set, mutates Map, looks Kinds, "A map with a value under a key." [];
     intrinsic "text" [Str] = identity::<Value<'_>>, "A text, and nothing else." [];
-    intrinsic "length" [] => length, reads Output, "The number of bytes of output." [];
+    intrinsic "length" [] => |out: &mut String| Ok(Some(Value::Int(out.len() as i64))), reads Output, "The number of bytes of output." [];
     intrinsic "cleaned" [Any] = cleaned, "A text without the text of missing values." [];
 }
 
@@ -100,10 +100,6 @@ fn call<'v>(text: &'v str, value: Value<'v>, _: Rest<'_, 'v>) -> Result<Value<'v
         (_, "") => format!("error calling call: non-function <{of} Value> of type {of}"),
         (_, text) => format!("error calling call: non-function {text} of type {of}"),
     }))
-}
-
-fn length<'v>(out: &mut String) -> Written<'v> {
-    Ok(Some(Value::Int(out.len() as i64)))
 }
 
 fn cleaned<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {

@@ -23,13 +23,13 @@ functions! {
     filter "capitalize" (value: Str) => capitalize, total (Str),
         "The first letter as a capital, all others as small letters."
         [r"{{ 'hELLO World' | capitalize }}" => "Hello world"];
-    filter "trim" (value: Str) = trim, total (Str),
+    filter "trim" (value: Str) = str::trim, total (Str),
         "Without white space at both ends."
         [r"[{{ '  a b ' | trim }}]" => "[a b]"];
-    filter "trim_start" (value: Str) = trim_start, total (Str),
+    filter "trim_start" (value: Str) = str::trim_start, total (Str),
         "Without white space at the beginning."
         [r"[{{ ' a ' | trim_start }}]" => "[a ]"];
-    filter "trim_end" (value: Str) = trim_end, total (Str),
+    filter "trim_end" (value: Str) = str::trim_end, total (Str),
         "Without white space at the end."
         [r"[{{ ' a ' | trim_end }}]" => "[ a]"];
     filter "trim_start_matches" (value: Str, pat: Str) = trim_start_matches, total (Str, Str),
@@ -83,18 +83,6 @@ fn with_case<'v>(
 
 fn capitalize<'v>(cx: &Cx<'v>, text: &'v str, out: &mut String) -> Written<'v> {
     written(cx, Some(strings::any_case_len(text)), out, |out| strings::capitalize(text, out))
-}
-
-fn trim<'v>(text: &'v str) -> &'v str {
-    text.trim()
-}
-
-fn trim_start<'v>(text: &'v str) -> &'v str {
-    text.trim_start()
-}
-
-fn trim_end<'v>(text: &'v str) -> &'v str {
-    text.trim_end()
 }
 
 /// Returns a text with `\n` and `\t` replaced by a newline and a tab.
