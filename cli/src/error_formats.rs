@@ -80,7 +80,7 @@ fn short(diagnostic: &Diagnostic) -> String {
     diagnostic.written(parts::SHORT, "").chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// The first and the last place of a label, as lines and columns in characters, both counted from 1. The last is behind the
+/// The first and the last place of a label, as lines and columns in characters, both counted from 1. The last is after the
 /// label.
 fn region(label: &Label) -> [(usize, usize); 2] {
     let text = label.source.text();

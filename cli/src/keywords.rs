@@ -27,7 +27,7 @@ pub(crate) const TAGS: Keywords = Keywords {
         ("break", "{% break %}", "Leaves the loop."),
         ("continue", "{% continue %}", "Goes on with the next item."),
         ("endfor", "{% endfor %}", "Ends `for`."),
-        ("set", "{% set x = 1 %}", "Defines a variable. In a loop, it lasts until the turn ends."),
+        ("set", "{% set x = 1 %}", "Defines a variable. In a loop, it lasts until the iteration ends."),
         ("set_global", "{% set_global x = 1 %}", "Defines a variable that lasts beyond the loop."),
         (
             "include",
@@ -52,10 +52,10 @@ pub(crate) const LOOP: Keywords = Keywords {
     lang: Dialect::Tera,
     kind: "variable",
     rows: &[
-        ("loop.index", "{{ loop.index }}", "The number of the turn, from 1."),
-        ("loop.index0", "{{ loop.index0 }}", "The number of the turn, from 0."),
-        ("loop.first", "{{ loop.first }}", "`true` in the first turn."),
-        ("loop.last", "{{ loop.last }}", "`true` in the last turn."),
+        ("loop.index", "{{ loop.index }}", "The number of the iteration, from 1."),
+        ("loop.index0", "{{ loop.index0 }}", "The number of the iteration, from 0."),
+        ("loop.first", "{{ loop.first }}", "`true` in the first iteration."),
+        ("loop.last", "{{ loop.last }}", "`true` in the last iteration."),
     ],
 };
 
@@ -116,7 +116,7 @@ pub(crate) const DIRECTIVES: Keywords = Keywords {
         ("$then", "$then: VALUE", "The value if the condition of `$if` holds."),
         ("$else", "$else: VALUE", "The value if the condition of `$if` does not hold."),
         ("$for", "$for: x in list", "Repeats `$do`. Also `i, x in list`, and `k, v in map`."),
-        ("$do", "$do: VALUE", "The value of each turn of `$for`."),
+        ("$do", "$do: VALUE", "The value of each iteration of `$for`."),
         ("$include", "$include: part.cel.yaml", "The value of another file."),
         ("$with", "$with: { x: '${a}' }", "The values that the file of `$include` sees."),
         ("$assert", "$assert: CONDITION", "Stops with `$msg` unless the condition holds."),

@@ -82,7 +82,7 @@ pub(crate) fn hint(error: &mut clap::Error) {
     }
 }
 
-/// Returns what does the work of an option of another tool. A chart behind another argument follows the name of a release.
+/// Returns what does the work of an option of another tool. A chart after another argument follows the name of a release.
 fn instead_of_argument(found: &str) -> Option<&'static str> {
     if Path::new(found).join("Chart.yaml").is_file() {
         return Some("name the chart alone: `--name NAME` is the name of the release");

@@ -84,7 +84,7 @@ fn files(report: &Report) -> usize {
     report.created + report.updated + report.unchanged
 }
 
-/// Returns the number of files, then their states, size and time. `of` stands behind the number.
+/// Returns the number of files, then their states, size and time. `of` stands after the number.
 fn counts(report: &Report, took: Duration, of: &str) -> String {
     let files = counted(files(report), "file");
     let mut text = format!("{files}{of}: ");

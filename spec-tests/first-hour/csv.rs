@@ -96,10 +96,10 @@ fn an_unclosed_quote_swallows_no_clusters() {
     let piped = ["stamp", "t", "--fleet", "-", "--fleet-format", "csv", "-o", "out", "--prune"];
     sandbox.feed(&piped, &sandbox.read("f.csv")).expect(1).says(&["E0801", "-:4:3", "the quote is not closed"]);
     assert_eq!(sandbox.tree("out"), before);
-    refused("name,note\n\"a\"b,x\n").says(&["f.csv:2:4", "the cell goes on behind its closing quote", "doubled"]);
+    refused("name,note\n\"a\"b,x\n").says(&["f.csv:2:4", "the cell goes on after its closing quote", "doubled"]);
     // More rows than a part of the file has.
     let rows: String = (0..60_000).map(|nth| format!("c{nth},\"x, \"\"y\"\"\"\n")).collect();
-    refused(&format!("name,note\nc,\"z\n{rows}")).says(&["f.csv:2:3", "the cell goes on behind its closing quote"]);
+    refused(&format!("name,note\nc,\"z\n{rows}")).says(&["f.csv:2:3", "the cell goes on after its closing quote"]);
     refused(&format!("name,note\n{rows}c,\"z\n")).says(&["f.csv:60002:3", "the quote is not closed"]);
 }
 

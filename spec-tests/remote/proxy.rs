@@ -105,7 +105,7 @@ fn exchange(server: SocketAddr, request: &[u8]) -> std::io::Result<Vec<u8>> {
     Ok(response)
 }
 
-/// Serves one request. The connection is closed behind it.
+/// Serves one request. The connection is closed after it.
 fn serve(
     mut client: TcpStream,
     server: SocketAddr,

@@ -35,7 +35,7 @@ fn installed() -> PathBuf {
 }
 
 impl Server {
-    /// Starts a program, which ends after ten minutes at the latest, and waits until it prints a port behind `marker`.
+    /// Starts a program, which ends after ten minutes at the latest, and waits until it prints a port after `marker`.
     fn start(program: &Path, args: &[&str], envs: &[(&str, &Path)], dir: TempDir, marker: &str) -> Self {
         let log = dir.path().join("log");
         let file = File::create(&log).expect("a log");
@@ -104,11 +104,11 @@ impl Server {
     }
 }
 
-/// Returns the number behind `marker`.
+/// Returns the number after `marker`.
 fn port_behind(text: &str, marker: &str) -> Option<u16> {
     let (_, rest) = text.split_once(marker)?;
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    // Without a character behind it the number may be incomplete.
+    // Without a character after it the number may be incomplete.
     if digits.len() == rest.len() { None } else { digits.parse().ok() }
 }
 

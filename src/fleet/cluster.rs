@@ -55,7 +55,7 @@ impl Cluster {
         }
     }
 
-    /// Returns the position of the name behind a colon, or else that of the cluster: `: f.csv:3:1`.
+    /// Returns the position of the name after a colon, or else that of the cluster: `: f.csv:3:1`.
     pub(super) fn position(&self) -> Option<String> {
         let place = self.place()?;
         let position = place.source().position(place.name()?.start);

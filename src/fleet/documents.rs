@@ -106,7 +106,7 @@ impl Heads {
     }
 }
 
-/// Returns the beginning of a document that decides its kind: up to the first character behind the line of the kind.
+/// Returns the beginning of a document that decides its kind: up to the first character after the line of the kind.
 fn head_of<'t>(document: &'t str, kind: &str) -> Option<&'t str> {
     let behind = (kind.as_ptr() as usize).checked_sub(document.as_ptr() as usize)? + kind.len();
     let line = memchr::memchr(b'\n', document.as_bytes().get(behind..)?)? + behind;
@@ -167,7 +167,7 @@ impl<'t> Documents<'t> {
             let document = self.text.get(self.at..start).unwrap_or("");
             let end = match marker(line.get(..length).unwrap_or("")) {
                 Some(Marker::End) => start + length,
-                // Directives and the marker behind them stay with their document.
+                // Directives and the marker after them stay with their document.
                 Some(_) if !is_marked && has_directives(document) => {
                     is_marked = true;
                     continue;
@@ -193,7 +193,7 @@ static BEGINNINGS: LazyLock<[Finder<'static>; 3]> = LazyLock::new(|| ["\n---", "
 const BEHIND_MARK: &str = "\n\u{feff}";
 const MARK_BYTE: u8 = 0xEF;
 
-/// The starts of lines behind the first that may be markers, in order.
+/// The starts of lines after the first that may be markers, in order.
 struct Dashes<'t> {
     text: &'t [u8],
     /// The next line with each of the beginnings.
@@ -232,7 +232,7 @@ fn line_with(beginning: &Finder<'_>, text: &[u8], from: usize) -> Option<usize> 
 enum Marker {
     /// `---`, with nothing but a comment.
     Start,
-    /// `---` with content behind it.
+    /// `---` with content after it.
     Content,
     /// `...`
     End,

@@ -23,7 +23,7 @@ const PAGE: usize = 256;
 pub struct KeySet {
     seed: u64,
     unsorted: Vec<u128>,
-    /// Sorted hashes, one run behind the other.
+    /// Sorted hashes, one run after the other.
     sorted: Scratch,
     /// The numbers of hashes before the ends of the runs.
     ends: Vec<u64>,

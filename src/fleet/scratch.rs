@@ -16,7 +16,7 @@ pub struct Scratch {
     file: Option<File>,
     /// The number of bytes in the file.
     written: u64,
-    /// The bytes behind those in the file.
+    /// The bytes after those in the file.
     end: Vec<u8>,
 }
 

@@ -214,7 +214,7 @@ impl Sink for StreamSink<'_, '_> {
 
 /// The documents of a cluster, to sort by kind.
 struct Ranked<'t> {
-    /// The paths of all outputs, one behind the other.
+    /// The paths of all outputs, one after the other.
     paths: String,
     /// The documents with their places in `paths`.
     documents: Vec<(Rank, Range<usize>, &'t str)>,

@@ -164,7 +164,7 @@ impl Entry {
     }
 }
 
-/// Returns an indented block, behind empty lines.
+/// Returns an indented block, after empty lines.
 fn block<'l>(lines: &mut std::iter::Peekable<impl Iterator<Item = &'l str>>) -> String {
     let mut text = String::new();
     while let Some(line) = lines.next_if(|line| line.is_empty() || line.starts_with("    ")) {

@@ -63,7 +63,7 @@ impl Session<'_> {
             let source = Source::new(NAME, [&self.kept, before, line, after].concat());
             let Ok(engine) = self.builder(&Slot::default()) else { return false };
             let start = self.kept.len() + before.len();
-            // Helm's parser stops at an unknown function. If that stands behind a `|` or `(`, and the tags are in strings
+            // Helm's parser stops at an unknown function. If that stands after a `|` or `(`, and the tags are in strings
             // before it, the line is no text.
             let is_call = |error: &Diagnostic| {
                 let at = error.primary().and_then(|label| (label.span.start as usize).checked_sub(start));
@@ -146,7 +146,7 @@ impl Session<'_> {
         self.compile_text(&text, &Slot::default()).map_err(|failed| self.typed(line, before).moved(failed))
     }
 
-    /// Returns a line behind `before` and the lines that stay in force.
+    /// Returns a line after `before` and the lines that stay in force.
     fn typed<'t>(&'t self, line: &'t str, before: &str) -> Placed<'t> {
         Placed { language: self.language, kept: &self.kept, start: self.kept.len() + before.len(), line }
     }

@@ -209,7 +209,7 @@ pub(crate) fn is_given(arg: &Arg, matches: &ArgMatches) -> bool {
     has_variable || matches!(source, Some(ValueSource::CommandLine | ValueSource::EnvVariable))
 }
 
-/// Returns the position behind the name of the command, which the values of global options precede.
+/// Returns the position after the name of the command, which the values of global options precede.
 pub(crate) fn position(command: &Command, args: &[OsString]) -> usize {
     let names = |end: &usize| {
         let parsed = command.clone().ignore_errors(true).try_get_matches_from(args.iter().take(*end));

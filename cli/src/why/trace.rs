@@ -25,12 +25,12 @@ const ROWS: usize = 20_000;
 ///     dropforge trace app.yaml.tera -f values.yaml --step
 ///
 /// It takes the templates and options of `render`. A render that fails is traced
-/// up to its error. Turns of a loop that go the same way as the one before are
+/// up to its error. Iterations of a loop that go the same way as the one before are
 /// counted, unless `--all` is given.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 struct Own {
-    /// Print every turn of a loop
+    /// Print every iteration of a loop
     #[arg(long)]
     all: bool,
     /// Print each instruction with what it pushes, writes or tests

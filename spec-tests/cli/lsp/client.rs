@@ -219,7 +219,7 @@ impl Client {
         result["contents"]["value"].as_str().unwrap_or("").to_owned()
     }
 
-    /// Returns the labels of the completion behind `part`.
+    /// Returns the labels of the completion after `part`.
     #[track_caller]
     pub fn complete(&mut self, name: &str, part: &str) -> Vec<String> {
         let result = self.ask("completion", name, part, part.len());

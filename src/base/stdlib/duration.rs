@@ -67,7 +67,7 @@ fn fraction(rest: &mut &str, form: Form) -> Result<u32, String> {
     let count = behind.bytes().take_while(u8::is_ascii_digit).count();
     let (digits, behind) = behind.split_at(count);
     if digits.is_empty() {
-        return Err("there are no digits behind the point of the second".to_owned());
+        return Err("there are no digits after the decimal point of the seconds".to_owned());
     }
     *rest = behind;
     let nanos: String = digits.chars().chain("000000000".chars()).take(9).collect();

@@ -176,7 +176,7 @@ thread_local! {
     static KEPT: RefCell<InputSpace> = RefCell::default();
 }
 
-/// The texts of the templates of a chart, one behind the other.
+/// The texts of the templates of a chart, one after the other.
 #[derive(Debug)]
 pub(super) struct Texts {
     pub whole: String,

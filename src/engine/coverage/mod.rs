@@ -275,7 +275,7 @@ struct Jump {
     /// The word that it may jump to, and the outcome if it does.
     pub target: u32,
     pub taken: usize,
-    /// The word behind it.
+    /// The word after it.
     pub next: u32,
 }
 

@@ -48,7 +48,7 @@ pub(super) enum Detail {
     None,
     /// The computed steps of a path.
     Indexes(Vec<Step>),
-    /// A loop turned to the item behind this step.
+    /// A loop went on to the item at this step.
     Turn(Step),
     /// The members of the result.
     Members(Vec<Member>),

@@ -31,7 +31,7 @@ struct Wanted {
 }
 
 impl Recording {
-    /// Returns the inputs that flowed into the member behind `steps` of an origin, in the order of their use.
+    /// Returns the inputs that flowed into the member at `steps` of an origin, in the order of their use.
     pub(super) fn flows(&self, edges: &[Edge], steps: &[Step], is_direct: bool) -> Vec<Flow> {
         let (mut flows, mut seen): (Vec<Flow>, HashSet<Wanted>) = (Vec::new(), HashSet::new());
         let wanted = |edge: &Edge| (Wanted { edge: *edge, steps: steps.to_vec(), is_direct }, None);
@@ -68,14 +68,14 @@ impl Recording {
         without_wholes(flows)
     }
 
-    /// Returns `true` if the member behind `steps` of a map of all visible names is an input.
+    /// Returns `true` if the member at `steps` of a map of all visible names is an input.
     fn is_input(&self, event: &Event, steps: &[Step]) -> bool {
         let members = if let Detail::Members(members) = &event.detail { members.as_slice() } else { &[] };
         let is_first = |member: &Member| steps.first().is_some_and(|first| matches(&member.step, first));
         event.op.info().provenance == Provenance::Names && !steps.is_empty() && !members.iter().any(is_first)
     }
 
-    /// Returns the origins of the member behind `steps` of the result of an event.
+    /// Returns the origins of the member at `steps` of the result of an event.
     fn origins<'e>(
         &'e self,
         event: &'e Event,
@@ -137,7 +137,7 @@ impl Recording {
         path.segments().map(step).collect()
     }
 
-    /// Follows the member behind `steps` of an origin to the event that made it. Returns the event and the steps that are
+    /// Follows the member at `steps` of an origin to the event that made it. Returns the event and the steps that are
     /// left.
     pub(super) fn maker(&self, edge: Edge, steps: &[Step]) -> Option<(u32, Vec<Step>)> {
         let (mut edge, mut steps, mut last) = (edge, steps.to_vec(), None);

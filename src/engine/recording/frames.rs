@@ -1,4 +1,4 @@
-//! What instructions run within: calls, turns of loops and outcomes of branches.
+//! What instructions run within: calls, iterations of loops and outcomes of branches.
 
 use std::rc::Rc;
 
@@ -55,7 +55,7 @@ pub(super) struct Looping {
     pub names: u32,
     /// The origin of what it loops over.
     pub over: Edge,
-    /// The number of turns.
+    /// The number of iterations.
     pub begun: usize,
     /// The event of the current turn.
     turn: u32,
@@ -101,7 +101,7 @@ impl Frames {
         self.loops.push(Looping { at, names, over, begun: 0, turn: 0, context });
     }
 
-    /// Takes note of the next turn of the innermost loop, which an event begins, and gives the event the place and the context
+    /// Takes note of the next iteration of the innermost loop, which an event begins, and gives the event the place and the context
     /// of the loop.
     pub fn turn(&mut self, number: u32, event: &mut Event) -> Option<Looping> {
         let last = self.loops.last_mut()?;

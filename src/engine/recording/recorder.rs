@@ -56,7 +56,7 @@ struct Running {
     output: usize,
     /// The bytes of text that it writes before a value.
     text: usize,
-    /// The word behind it, and that of its label.
+    /// The word after it, and that of its label.
     next: u32,
     label: Option<u32>,
     /// The slots that it sets.
@@ -320,7 +320,7 @@ impl Recorder {
         }
     }
 
-    /// Takes the parts of a text that was captured behind `start`.
+    /// Takes the parts of a text that was captured after `start`.
     fn captured(&mut self, text: Value<'_>, start: usize) -> Captured {
         let parts = &mut self.recording.parts;
         let mut taken = parts.split_off(parts.partition_point(|part| part.start < start));
@@ -348,7 +348,7 @@ impl Recorder {
         }
     }
 
-    /// Takes note of the outcome of a branch or of the turn of a loop.
+    /// Takes note of the outcome of a branch or of an iteration of a loop.
     fn decide(&mut self, running: &Running, event: u32, did: Did, now: &Moment<'_>) {
         self.frames.decide(running.at, event);
         match running.op.info().control {
@@ -363,7 +363,7 @@ impl Recorder {
         }
     }
 
-    /// Takes note of the next turn of the innermost loop.
+    /// Takes note of the next iteration of the innermost loop.
     fn turn(&mut self, running: &Running, number: u32, now: &Moment<'_>) {
         let Some(event) = self.recording.events.get_mut(number as usize) else { return };
         let Some(running_loop) = self.frames.turn(number, event) else { return };

@@ -9,20 +9,20 @@ use super::frames::OUTERMOST;
 use super::why::{Within, Writer};
 use dropforge_machine::bytecode::{Control, instruction_text};
 
-/// A condition, a turn of a loop, or a call.
+/// A condition, an iteration of a loop, or a call.
 #[derive(Debug, Clone)]
 pub struct TraceRow {
     /// The number of rows around it.
     pub depth: usize,
     /// What happened.
     pub what: Within,
-    /// The number of turns of the loop in a row that went the same way, with this one.
+    /// The number of iterations in a row that went the same way, including this one.
     pub times: usize,
 }
 
 impl Recording {
-    /// Returns the conditions, turns and calls of the run in order, at most `most`, and `true` if these are all. With
-    /// `folds`, turns of a loop that went the same way as the one before are counted instead.
+    /// Returns the conditions, iterations and calls of the run in order, at most `most`, and `true` if these are all. With
+    /// `folds`, iterations of a loop that went the same way as the one before are counted instead.
     pub fn trace(&self, folds: bool, most: usize) -> (Vec<TraceRow>, bool) {
         let mut rows = self.rows(most.saturating_add(1));
         let are_all = rows.len() <= most && !self.is_cut();
@@ -70,7 +70,7 @@ impl Recording {
     }
 }
 
-/// Returns `true` for a condition, a turn or a call.
+/// Returns `true` for a condition, an iteration or a call.
 fn is_told(event: &Event) -> bool {
     match event.op.info().control {
         Control::NextItem => event.jumped,
@@ -78,7 +78,7 @@ fn is_told(event: &Event) -> bool {
     }
 }
 
-/// Leaves out the turns of loops that went the same way as the turn before.
+/// Leaves out the iterations of loops that went the same way as the one before.
 fn folded(rows: Vec<TraceRow>) -> Vec<TraceRow> {
     let ways = ways(&rows);
     let mut kept: Vec<TraceRow> = Vec::new();

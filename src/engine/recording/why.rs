@@ -64,7 +64,7 @@ impl Writer {
 pub enum Within {
     /// A call of a macro, a block, an include or a named template.
     Call(Writer),
-    /// A turn of a loop.
+    /// An iteration of a loop.
     Turn {
         /// What it loops over.
         at: Writer,
@@ -247,7 +247,7 @@ impl Recording {
         calls.filter_map(writer).map(Within::Call).collect()
     }
 
-    /// Returns the call, turn or branch that the event with this number is.
+    /// Returns the call, iteration or branch that the event with this number is.
     pub(super) fn around(&self, number: u32) -> Option<Within> {
         let event = self.event(number)?;
         // Code that stands for no text is not told, such as that which renders one template of a chart after the other.
@@ -313,7 +313,7 @@ fn path_at(text: &str, at: usize) -> Option<(usize, Vec<Step>)> {
     Some((nth, steps))
 }
 
-/// Returns the member of a list or map that `at` is in or behind.
+/// Returns the member of a list or map that `at` is in or after.
 fn member_at(node: &Node, at: usize) -> Option<(Step, &Node)> {
     if let Some(entries) = node.as_map() {
         let entry = entries.iter().rfind(|entry| entry.key.span.start as usize <= at)?;
@@ -324,7 +324,7 @@ fn member_at(node: &Node, at: usize) -> Option<(Step, &Node)> {
     Some((Step::Index(nth), items.get(nth)?))
 }
 
-/// Returns the position of the first value of the line of `at`, or `at` if it is behind that.
+/// Returns the position of the first value of the line of `at`, or `at` if it is after that.
 fn content(text: &str, at: usize) -> usize {
     let start = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
     let line = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or("");

@@ -120,7 +120,7 @@ impl Records {
         }
     }
 
-    /// Reads the text behind the last part, about as many bytes as wanted. Returns `true` if it is the rest of the file.
+    /// Reads the text after the last part, about as many bytes as wanted. Returns `true` if it is the rest of the file.
     fn text(&self, wanted: usize, lines_before: u32) -> Result<(String, bool)> {
         let mut bytes = vec![0; wanted];
         let read = read_up_to(&self.file, self.end, &mut bytes).map_err(|error| unreadable(&self.name, error))?;
@@ -130,7 +130,7 @@ impl Records {
             Ok(text) => Ok((text, is_last)),
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
-                // The last character may go on behind these bytes.
+                // The last character may go on after these bytes.
                 if is_last || error.utf8_error().error_len().is_some() {
                     return Err(not_utf8(&self.name, error.as_bytes(), (self.end, lines_before)));
                 }

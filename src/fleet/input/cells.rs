@@ -14,7 +14,7 @@ pub(super) fn delimiter(format: Format) -> u8 {
 pub(super) enum QuoteFault {
     /// The quote at this position is not closed.
     Unclosed(usize),
-    /// A cell goes on behind its closing quote.
+    /// A cell goes on after its closing quote.
     Behind { open: usize, at: usize },
 }
 

@@ -41,7 +41,7 @@ pub(super) fn env(source: &Arc<Source>) -> Result<DataMap> {
     if errors.is_empty() { Ok(map) } else { Err(all_of(errors)) }
 }
 
-/// Finds the assignment to the key that is `path`. Returns `None` behind an error.
+/// Finds the assignment to the key that is `path`. Returns `None` after an error.
 pub(super) fn find(source: &Arc<Source>, path: &[Step]) -> Option<Span> {
     let [Step::Key(wanted)] = path else { return None };
     let mut at = 0;
@@ -125,7 +125,7 @@ impl<'s> EnvLine<'s> {
         }
     }
 
-    /// Reads a value in quotes. `escape` returns the character that one behind a backslash stands for.
+    /// Reads a value in quotes. `escape` returns the character that one after a backslash stands for.
     fn quoted(&mut self, quote: char, escape: fn(char) -> Option<char>) -> Result<String> {
         let (mut value, mut chars) = (String::new(), self.text().char_indices().skip(1).peekable());
         while let Some((at, c)) = chars.next() {

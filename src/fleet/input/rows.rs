@@ -55,7 +55,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Parses the header at the start of `source`. The columns `names` are always text. Also returns the position behind
+    /// Parses the header at the start of `source`. The columns `names` are always text. Also returns the position after
     /// the header.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl Table {
         Ok((Self { delimiter, columns, paths, is_typed }, end))
     }
 
-    /// Returns the position behind the first record, which is the end of `source` if the record may go on behind it.
+    /// Returns the position after the first record, which is the end of `source` if the record may go on after it.
     pub(crate) fn header_end(source: &Arc<Source>, format: Format) -> usize {
         let delimiter = delimiter(format);
         let places = Places::new(source, None);
@@ -153,7 +153,7 @@ struct Places<'s> {
 }
 
 impl<'s> Places<'s> {
-    /// Begins with a record that has to have so many cells, or else with the header behind the byte order mark.
+    /// Begins with a record that has to have so many cells, or else with the header after the byte order mark.
     fn new(source: &'s Arc<Source>, rows: Option<(usize, usize)>) -> Self {
         let mark = if source.text().starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         Self { source, start: rows.map_or(mark, |(start, _)| start), cells: rows.map(|(_, cells)| cells) }
@@ -202,7 +202,7 @@ impl<'s> Places<'s> {
             QuoteFault::Unclosed(at) => invalid(at, "the quote is not closed"),
             QuoteFault::Behind { open, at } => {
                 let open = Span::of(start + open..start + open);
-                invalid(at, "the cell goes on behind its closing quote").at(self.source, open, "the cell begins here")
+                invalid(at, "the cell goes on after its closing quote").at(self.source, open, "the cell begins here")
             }
         })
     }
@@ -356,7 +356,7 @@ mod tests {
         let errors = csv("name,env,note\na,p,x\nc,p,\"z\nd,p,w").unwrap_err();
         assert_eq!(errors, ["E0801: invalid CSV: the quote is not closed (f:3:5)"]);
         let errors = csv("a,b\n\"x\"y,\"1\nü\"\n1,\"2\"\"\"\n\"ü\" ,2\n3,\"4").unwrap_err();
-        let behind = "E0801: invalid CSV: the cell goes on behind its closing quote";
+        let behind = "E0801: invalid CSV: the cell goes on after its closing quote";
         let expected = [format!("{behind} (f:2:4)"), format!("{behind} (f:5:4)")];
         assert_eq!(errors, [&expected[0], &expected[1], "E0801: invalid CSV: the quote is not closed (f:6:3)"]);
     }

@@ -55,7 +55,7 @@ pub struct Row {
 
 /// The tag of an object that has the one in the old manifest.
 pub(crate) const SAME_TAG: &str = "=";
-/// The template of rows that only pass on the tag of the old manifest. They come behind the others of their path.
+/// The template of rows that only pass on the tag of the old manifest. They come after the others of their path.
 pub(super) const OLD_TAG: u32 = u32::MAX;
 
 impl Row {
@@ -99,7 +99,7 @@ impl Row {
 pub struct Rows {
     unsorted: Vec<Row>,
     bytes: usize,
-    /// Sorted rows, one run behind the other.
+    /// Sorted rows, one run after the other.
     sorted: Scratch,
     runs: Vec<Range<u64>>,
     templates: BTreeSet<u32>,

@@ -103,7 +103,7 @@ pub fn from_environment(
 fn assignment(keys: &str, name: &str, value: String) -> Result<Assignment> {
     let bad = |why: String| {
         let error = Diagnostic::new(Code::BadSet, format!("environment variable `{name}`: {why}"));
-        Err(error.with_help("write keys behind the prefix, with `__` between nested ones"))
+        Err(error.with_help("write keys after the prefix, with `__` between nested ones"))
     };
     let path: Vec<Step> = keys.split("__").map(|key| Step::Key(key.to_owned())).collect();
     if keys.split("__").any(str::is_empty) {

@@ -86,7 +86,7 @@ pub enum Around {
         /// The call.
         at: CodePlace,
     },
-    /// A turn of a loop.
+    /// An iteration of a loop.
     Loop {
         /// What it loops over.
         at: CodePlace,
@@ -134,7 +134,7 @@ pub struct Question<'q> {
     pub line: usize,
     /// The line in the file, if it is known.
     pub text: &'q str,
-    /// `false` to ask about the first value behind the byte that is asked about, in the same line.
+    /// `false` to ask about the first value after the byte that is asked about, in the same line.
     pub has_column: bool,
     /// The name of the cluster, or nothing.
     pub cluster: &'q str,

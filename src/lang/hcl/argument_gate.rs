@@ -236,7 +236,7 @@ impl<'v> Site<'_, 'v> {
         if self.spread && at + 1 >= self.written { self.whole(at) } else { part(self.written + 2 + at) }
     }
 
-    /// A subject behind the arguments: 0 for the name of the function, 1 for the closing parenthesis.
+    /// A subject after the arguments: 0 for the name of the function, 1 for the closing parenthesis.
     fn after_arguments(&self, at: usize) -> Subject {
         part(self.written + at)
     }

@@ -228,7 +228,7 @@ fn contains<'v>(cx: &Cx<'v>, needle: Value<'v>, haystack: Value<'v>) -> Result<O
         (Value::Str(_) | Value::Map(_), _) => {
             return Err(wrong(cx, "looks for text, but what is looked for", needle));
         }
-        _ => return Err(wrong(cx, "looks into text, lists and maps only, but what is behind `in`", haystack)),
+        _ => return Err(wrong(cx, "looks into text, lists and maps only, but what follows `in`", haystack)),
     };
     Ok(Outcome::Bool(found))
 }

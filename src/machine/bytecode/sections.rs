@@ -154,7 +154,7 @@ sections! {
     Paths paths u32, "Records of paths.";
     Sites sites u32, "Records of call sites.";
     Keys keys u32, "Records of the keys of maps.";
-    Scopes scopes u32, "Records of scopes, behind a word for offset 0: no scope.";
+    Scopes scopes u32, "Records of scopes, after a word for offset 0: no scope.";
     Strings strings StringRow, "Strings as ranges of the pool.";
     Numbers numbers NumberRow, "Number constants.";
     Chunks chunks ChunkRow, "Chunks of code. A render begins with the first.";

@@ -189,7 +189,7 @@ fn no_text(path: &str) -> Box<Diagnostic> {
 
 #[cold]
 fn no_cell() -> Box<Diagnostic> {
-    Diagnostic::new(Code::InputType, "a column of the table points behind the end of its values")
+    Diagnostic::new(Code::InputType, "a column of the table points past the end of its values")
 }
 
 /// Returns the error of a column that nests too deep.

@@ -107,7 +107,7 @@ impl<S: PartSink> Scan<'_, S> {
         }
     }
 
-    /// Returns the place after a dash and the spaces behind it.
+    /// Returns the place after a dash and the spaces after it.
     pub(super) fn after_dash(&self) -> usize {
         let rest = self.bytes.get(self.at + 1..).unwrap_or(&[]);
         self.at + 1 + rest.iter().take_while(|byte| **byte == b' ').count()

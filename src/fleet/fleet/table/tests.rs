@@ -141,7 +141,7 @@ fn damaged_files_are_errors() {
     let table = batch(&[("name", texts(&[Some("a"), Some("b")]))]);
     for bytes in files(&table) {
         for cut in (8..bytes.len()).step_by(11) {
-            // A stream may end behind its schema or a batch.
+            // A stream may end after its schema or a batch.
             let found = read_as("f.arrow", &bytes[..cut], None, None);
             assert!(found.is_err() || found.is_ok_and(|found| [0, 2].contains(&found.len()) && bytes[0] == 0xff));
         }

@@ -14,7 +14,7 @@ use crate::workers::{Late, Sink, SinkError, SinkResult, Turns};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_remote::pack::Packed;
 
-/// Writes outputs to packs, one behind the other.
+/// Writes outputs to packs, one after the other.
 pub(super) struct Writer {
     format: PackFormat,
     bytes: u64,

@@ -244,7 +244,7 @@ fn not_iterable(cx: &Cx<'_>, value: Value<'_>) -> Box<Diagnostic> {
     let message = format!("`$for` goes over a list or a map, not over a value of type '{}'", type_name(value));
     let help = match value {
         Value::Null => "for none where it is null: `x == null ? [] : x`",
-        Value::Int(_) | Value::Uint(_) => "for so many turns: `lists.range(n)`",
+        Value::Int(_) | Value::Uint(_) => "for a number of iterations: `lists.range(n)`",
         Value::Str(_) => "for the parts of a text: `x.split(',')`",
         _ if as_optional(value).is_some() => "for none where it is not there: `x.orValue([])`",
         _ => return cx.fault(Code::NotIterable, message),

@@ -21,7 +21,7 @@ pub(super) fn for_ready<'v>(cx: &Cx<'v>, collection: Value<'v>) -> bool {
 pub(super) fn for_rehearsal<'v>(cx: &Cx<'v>, condition: Value<'v>, from: i64, collection: Value<'v>) -> Result<bool> {
     let failed = has_errors(cx, from, i64::MAX);
     let fits = if condition.is_null() {
-        note_error(cx, "Condition is null", "The condition behind `if` must be true or false", Subject::Part(0));
+        note_error(cx, "Condition is null", "The condition after `if` must be true or false", Subject::Part(0));
         false
     } else {
         ok_or_note(cx, convert(cx, condition, &Type::Bool), "Invalid 'for' condition", Subject::Part(0))?.is_some()
@@ -117,7 +117,7 @@ pub(super) fn for_object<'v>(cx: &Cx<'v>, list: &'v [Value<'v>], from: i64, _: V
         if entries.contains_key(key) {
             let error = Diagnostic::new(Code::DuplicateDefinition, "Duplicate object key")
                 .with_detail(format!("Two elements have the key `{key}`"))
-                .with_help("write `...` behind the value to gather the values of a key in a tuple");
+                .with_help("write `...` after the value to gather the values of a key in a tuple");
             cx.note_error(error, Subject::Part(1));
         } else {
             entries.insert(key, value);

@@ -126,7 +126,7 @@ impl Marking<'_> {
         self.list.leave(scope);
     }
 
-    /// Returns the place of a name of a `for`, behind `from`. A name that was normalised may have none.
+    /// Returns the place of a name of a `for`, after `from`. A name that was normalised may have none.
     fn place(&self, name: Str, from: u32) -> Option<Span> {
         if !name.pooled {
             return Some(Span::new(name.start, name.end));

@@ -38,7 +38,7 @@ functions! {
     "ceil" [Any] = |value: Value<'_>| to_float64(value).ceil(), "Rounds a float up." [r#"{{ ceil 1.2 }}"# => "2"];
     "floor" [Any] = |value: Value<'_>| to_float64(value).floor(), "Rounds a float down." [r#"{{ floor 1.8 }}"# => "1"];
     "round" [Any, Int, ... Float] = round,
-        "Rounds a float to a number of digits behind the point: up from a fraction of 0.5, or of a third argument."
+        "Rounds a float to a number of digits after the decimal point: up from a fraction of 0.5, or of a third argument."
         [r#"{{ round 3.14159 3 }}"# => "3.142", r#"{{ round 2.5 0 0.4 }}"# => "3"];
 }
 

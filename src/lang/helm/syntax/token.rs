@@ -13,7 +13,7 @@ pub enum Token<'a> {
     Dot,
     /// `.name`, without the point.
     Field(&'a str),
-    /// Fields behind one another, as the grammar takes them.
+    /// Fields one after another, as the grammar takes them.
     Fields(&'a [Name<'a>]),
     /// `$name`
     Variable(&'a str),
@@ -174,7 +174,7 @@ pub struct Tokens<'a> {
     pub tokens: Vec<Spanned<'a>>,
     /// The errors in them.
     pub mistakes: Vec<Mistake>,
-    /// White space behind the last token.
+    /// White space after the last token.
     pub space: Option<Span>,
     /// The number of open parentheses.
     pub depth: usize,
@@ -209,7 +209,7 @@ impl<'a> Tokens<'a> {
 // `Raw`, from `grammar/tokens/helm.rs`.
 include!("tokens.generated");
 
-/// Moves behind the closing quote of a literal. Returns `false` if it has none in its line. A loop, because the generated
+/// Moves past the closing quote of a literal. Returns `false` if it has none in its line. A loop, because the generated
 /// lexer may use the stack for each character of a pattern.
 fn closed(lexer: &mut logos::Lexer<'_, Raw>, quote: u8) -> bool {
     let (rest, mut at) = (lexer.remainder().as_bytes(), 0);
@@ -227,7 +227,7 @@ fn closed(lexer: &mut logos::Lexer<'_, Raw>, quote: u8) -> bool {
     false
 }
 
-/// Moves behind the closing backquote.
+/// Moves past the closing backquote.
 fn verbatim(lexer: &mut logos::Lexer<'_, Raw>) -> bool {
     let end = memchr::memchr(b'`', lexer.remainder().as_bytes());
     end.map(|end| lexer.bump(end + 1)).is_some()

@@ -179,7 +179,7 @@ impl<'b> Decoder<'b> {
 
     /// Requires that no bytes are left.
     pub fn end(&self) -> Result<()> {
-        if self.at == self.bytes.len() { Ok(()) } else { Err(self.damaged("there is more behind its end")) }
+        if self.at == self.bytes.len() { Ok(()) } else { Err(self.damaged("there is more data after its end")) }
     }
 }
 

@@ -241,7 +241,7 @@ fn values_are_bounded_and_written_in_one_way() {
     let deep = nested(129);
     for (bytes, why) in [
         (&b""[..], "cut off"),
-        (b"\xC0\xC0", "behind its end"),
+        (b"\xC0\xC0", "after its end"),
         (&deep, "too deep"),
         (b"\x82\xA1a\xC0\xA1a\xC0", "twice"),
         (b"\x81\xC0\xC0", "text is expected"),

@@ -275,9 +275,9 @@ impl CodeWalk<'_, '_> {
         let (block, here) = (self.block(), at as usize);
         self.close(BlockKind::Loop, at)?;
         self.sets(block.names, slot, at)?;
-        self.check.require(Rule::V8, label == block.body, "a turn begins elsewhere than in its loop", here)?;
+        self.check.require(Rule::V8, label == block.body, "an iteration begins elsewhere than in its loop", here)?;
         let same = self.state.height == block.height;
-        self.check.require(Rule::V7, same, "a turn changes the height of the stack", here)
+        self.check.require(Rule::V7, same, "an iteration changes the height of the stack", here)
     }
 
     /// Lets the code continue at `target` with `state`, after the instruction of these words.

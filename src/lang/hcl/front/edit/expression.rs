@@ -158,7 +158,7 @@ impl fmt::Display for EditExpression {
 }
 
 fn not_alone(source: &Arc<Source>, whole: Span) -> Box<Diagnostic> {
-    let message = "unexpected text behind the expression";
+    let message = "unexpected text after the expression";
     Diagnostic::new(Code::UnexpectedToken, message).at(source, whole, "")
 }
 

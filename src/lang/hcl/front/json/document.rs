@@ -175,7 +175,7 @@ impl Templates {
         });
         let mut tree = Tree::new(document.source());
         let parse = |(span, text): (Span, Str)| {
-            // The template starts behind the opening quote.
+            // The template starts after the opening quote.
             let (id, errors) = parse_template_at(&mut tree, document.str(text), span.start.saturating_add(1), limits);
             (span.start, if errors.is_empty() { Ok(id) } else { Err(errors) })
         };

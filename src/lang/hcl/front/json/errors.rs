@@ -47,7 +47,7 @@ pub(crate) fn not_a_value(source: &Arc<Source>, JsonToken { kind, span }: JsonTo
     }
 }
 
-/// A token in place of the colon behind a property name.
+/// A token in place of the colon after a property name.
 pub(crate) fn missing_colon(source: &Arc<Source>, found: JsonToken) -> Box<Diagnostic> {
     let (summary, detail) = match found.kind {
         TokenKind::CloseBrace | TokenKind::Comma => {
@@ -70,11 +70,11 @@ pub fn unclosed(source: &Arc<Source>, span: Span, of: &str) -> Box<Diagnostic> {
 
 /// A comma before the closing bracket of an object or array.
 pub(crate) fn trailing_comma(source: &Arc<Source>, span: Span, of: &str) -> Box<Diagnostic> {
-    let detail = format!("JSON does not allow a comma behind the last entry of an {of}.");
+    let detail = format!("JSON does not allow a comma after the last entry of an {of}.");
     unexpected(source, span, format!("Trailing comma in {of}"), detail)
 }
 
-/// A token other than a comma or the closing bracket behind a property or an item.
+/// A token other than a comma or the closing bracket after a property or an item.
 pub(crate) fn wrong_separator(source: &Arc<Source>, span: Span, found: TokenKind, is_array: bool) -> Box<Diagnostic> {
     let (summary, detail) = match (found, is_array) {
         (TokenKind::Colon, true) => ("Invalid array value", "The values of a JSON array have no names."),

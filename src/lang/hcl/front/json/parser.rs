@@ -104,7 +104,7 @@ struct JsonParser<'s> {
     limits: &'s Limits,
 }
 
-/// The state of an array or object behind one of its parts.
+/// The state of an array or object after one of its parts.
 enum Next {
     /// It expects another value.
     More,
@@ -182,7 +182,7 @@ impl JsonParser<'_> {
         }
     }
 
-    /// Takes a property name and the colon behind it.
+    /// Takes a property name and the colon after it.
     fn name(&mut self, key: JsonId) -> Result<Expects, Box<Diagnostic>> {
         let node = self.document.node(key);
         let JsonContent::String(name) = node.json else {

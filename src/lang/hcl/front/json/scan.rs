@@ -56,7 +56,7 @@ pub fn places(text: &str) -> PositionIndex {
     let mut at = 0;
     for token in scan(text) {
         places.count_blanks(text.as_bytes(), Span::new(at, token.span.start));
-        // A combining character behind the opening quote takes its own column.
+        // A combining character after the opening quote takes its own column.
         let quote = u32::from(token.kind == TokenKind::String);
         places.count(text.as_bytes(), Span::new(token.span.start + quote, token.span.end));
         at = token.span.end;
@@ -64,7 +64,7 @@ pub fn places(text: &str) -> PositionIndex {
     places
 }
 
-/// Takes the text behind an opening quote up to the closing quote or a control character. The parser decodes the
+/// Takes the text after an opening quote up to the closing quote or a control character. The parser decodes the
 /// escapes. The reference steps by grapheme clusters, so a quote can be a part of one.
 fn string(lexer: &mut Lexer<'_, TokenKind>) {
     let rest = lexer.remainder();
@@ -95,7 +95,7 @@ fn cluster(text: &str, at: usize) -> usize {
 /// Decodes a string token.
 ///
 /// # Errors
-/// The offset behind the invalid byte, or the length of the token if it has no closing quote.
+/// The offset after the invalid byte, or the length of the token if it has no closing quote.
 pub(super) fn decode(token: &str) -> Result<Cow<'_, str>, usize> {
     let (mut text, mut at) = (Cow::Borrowed(""), 1);
     loop {

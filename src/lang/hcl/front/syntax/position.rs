@@ -66,7 +66,7 @@ impl PositionIndex {
         Self { lines: std::iter::once(0).chain(behind).collect(), wide: Vec::new() }
     }
 
-    /// Counts the wide clusters at `span`, behind what was counted before.
+    /// Counts the wide clusters at `span`, after what was counted before.
     pub fn count(&mut self, text: &[u8], span: Span) {
         let bytes = text.get(span.range()).unwrap_or(&[]);
         if bytes.is_ascii() {

@@ -103,7 +103,7 @@ pub enum StepKind {
     Number(Str),
 }
 
-/// A name with steps behind it.
+/// A name with steps after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Traversal {
     /// The name.
@@ -145,7 +145,7 @@ pub struct For {
     pub key: Option<ExprId>,
     /// The value of each element or entry.
     pub value: ExprId,
-    /// The expression behind `if`.
+    /// The expression after `if`.
     pub condition: Option<ExprId>,
     /// `true` if `...` groups values with the same key.
     pub group: bool,
@@ -191,7 +191,7 @@ pub enum Expr {
     Joined(ExprId),
     /// `( … )`
     Paren(ExprId),
-    /// A name and the constant steps behind it: entries of [`Tree::steps`].
+    /// A name and the constant steps after it: entries of [`Tree::steps`].
     Traversal {
         /// The name.
         root: Str,
@@ -467,7 +467,7 @@ impl Tree {
                 Expr::Joined(of) => of,
                 Expr::Template(parts) => match self.ids(parts).first() {
                     Some(&part) => part,
-                    // The reference puts an empty text behind the closing quotation mark.
+                    // The reference puts an empty text after the closing quotation mark.
                     None => return Span::new(node.span.end, node.span.end),
                 },
                 Expr::Call(call) => return call.name_span.to(call.open),

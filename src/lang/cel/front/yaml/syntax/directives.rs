@@ -376,7 +376,7 @@ impl FileBuilder<'_> {
         for free in wrong {
             let message =
                 format!("`$if` is asked once before `$for` begins, and does not see its variable `{}`", free.name);
-            let help = "to choose among the turns, put `$if` and `$then` into `$do`, or filter the list";
+            let help = "to choose among the iterations, put `$if` and `$then` into `$do`, or filter the list";
             self.error_help(Code::UndefinedVariable, free.span, owner, message, Some(help));
         }
     }

@@ -42,7 +42,7 @@ pub(in crate::front::syntax) enum LiteralPiece {
 /// The fault of an escape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::front::syntax) enum Wrong {
-    /// The text ends behind the backslash.
+    /// The text ends after the backslash.
     Cut,
     /// `\u` without four hexadecimal digits.
     Short,
@@ -50,7 +50,7 @@ pub(in crate::front::syntax) enum Wrong {
     Long,
     /// An invalid code point.
     NoCharacter,
-    /// An unknown character behind the backslash.
+    /// An unknown character after the backslash.
     Unknown,
 }
 

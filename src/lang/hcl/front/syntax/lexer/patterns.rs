@@ -21,7 +21,7 @@ include!("tokens.generated");
 /// A piece of text outside of quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece {
-    /// The start of a sequence: the kind, and the length behind its first character.
+    /// The start of a sequence: the kind, and the length after its first character.
     Sequence(TokenKind, usize),
     /// Text with a line end.
     Line,
@@ -33,7 +33,7 @@ pub(super) enum Piece {
     Stuck,
 }
 
-/// The sequence or text that begins with `$` or `%`, with the length behind that character.
+/// The sequence or text that begins with `$` or `%`, with the length after that character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sequence {
     /// `${`, `${~`, `%{`, `%{~`
@@ -172,7 +172,7 @@ fn less(lex: &mut Lexer<'_, Code>) -> TokenKind {
     }
 }
 
-/// The length of `<EOT` and its line end, behind a first `<`.
+/// The length of `<EOT` and its line end, after a first `<`.
 fn heredoc_intro(rest: &[u8]) -> Option<usize> {
     let name = rest.strip_prefix(b"<")?;
     let name = name.strip_prefix(b"-").unwrap_or(name);
@@ -212,7 +212,7 @@ fn text_len(bytes: &[u8], quoted: bool) -> usize {
     at
 }
 
-/// The length of the character behind a backslash. A line end is none.
+/// The length of the character after a backslash. A line end is none.
 fn escaped(bytes: &[u8]) -> usize {
     match bytes.first() {
         None | Some(b'\r' | b'\n') => 0,
@@ -240,7 +240,7 @@ fn name_len(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| !goes_on(byte)).unwrap_or(bytes.len())
 }
 
-/// The length of a number behind its first digit: digits, exponents, and dots before one of those.
+/// The length of a number after its first digit: digits, exponents, and dots before one of those.
 fn number_len(bytes: &[u8]) -> usize {
     let mut end = 0;
     loop {

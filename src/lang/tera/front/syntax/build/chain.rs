@@ -205,7 +205,7 @@ fn concat_allows(item: &Item<'_>, link: Option<(Link, Span)>, last: bool) -> Bui
     }
     match item.expr.filters.first() {
         Some(filter) if !last => {
-            let help = "filters stand behind the whole concatenation; use `{% set %}` to filter one operand";
+            let help = "filters apply to the whole concatenation; use `{% set %}` to filter one operand";
             Err(SyntaxError::unexpected(filter.span, "a filter cannot stand inside a concatenation", help))
         }
         _ => Ok(()),

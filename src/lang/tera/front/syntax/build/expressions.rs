@@ -171,7 +171,7 @@ impl<'a> Build<'a> {
         not_a_group(&needle, "front of `in`")?;
         let span = needle.expr.span;
         if needle.class == Class::Sum {
-            let message = "arithmetic behind a filter cannot stand in front of `in`";
+            let message = "arithmetic after a filter cannot stand before `in`";
             return Err(SyntaxError::unexpected(span, message, "use `{% set %}`"));
         }
         let kind = ExprKind::In { sides: self.arena.alloc([*needle.expr, *haystack]), negated };
@@ -184,8 +184,8 @@ impl<'a> Build<'a> {
         if path || class == Class::Text {
             return Ok(expr);
         }
-        let message = "behind `in` only text, a list or a variable without filters may stand";
-        Err(SyntaxError::unexpected(expr.span, message, "use `{% set %}` for the value behind `in`"))
+        let message = "only text, a list or a variable without filters may follow `in`";
+        Err(SyntaxError::unexpected(expr.span, message, "use `{% set %}` for the value after `in`"))
     }
 
     /// Checks the container of a loop if it is not a list.

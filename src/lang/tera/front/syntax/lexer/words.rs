@@ -43,7 +43,7 @@ impl<'s> TagLexer<'s> {
     fn need_space(&mut self, behind: &str) -> Lexed<()> {
         let end = bytes::behind_space(self.source, self.at);
         if std::mem::replace(&mut self.at, end) == end {
-            return Err(self.expected(&format!("a space behind {behind}")));
+            return Err(self.expected(&format!("a space after {behind}")));
         }
         Ok(())
     }
@@ -127,7 +127,7 @@ impl<'s> TagLexer<'s> {
         }
         self.push(Token::Assign, 1);
         if bytes::begins_with_space(self.rest()) {
-            return Err(self.expected("a literal right behind `=`, without a space"));
+            return Err(self.expected("a literal right after `=`, without a space"));
         }
         let sign = self.rest().starts_with('-') && self.rest().as_bytes().get(1).is_some_and(u8::is_ascii_digit);
         if sign {
@@ -286,7 +286,7 @@ impl<'s> TagLexer<'s> {
             match bytes.get(at) {
                 Some(b'.') => match bytes::word_end(bytes, at + 1) {
                     end if end > at + 1 => at = end,
-                    _ => return Err(path_error(at, "expected a name behind `.`")),
+                    _ => return Err(path_error(at, "expected a name after `.`")),
                 },
                 Some(b'[') => {
                     let (next, closed) = self.bracket(at + 1)?;
