@@ -11,7 +11,7 @@ macro_rules! absent {
             use clap::Args;
             use dropforge::diagnostics::{Code, Diagnostic};
 
-            use crate::console::Console;
+            use crate::stderr::Stderr;
             use crate::exit::{Exit, Failed};
             use crate::input::InputFiles;
 
@@ -23,7 +23,7 @@ macro_rules! absent {
             }
 
             /// Fails with the command that installs the feature.
-            pub(crate) fn run(_: impl Borrow<$args>, _: &mut InputFiles, _: &Console) -> Result<Exit, Failed> {
+            pub(crate) fn run(_: impl Borrow<$args>, _: &mut InputFiles, _: &Stderr) -> Result<Exit, Failed> {
                 let command = concat!("cargo install --locked --path cli --profile dist --features ", $feature);
                 let error = Diagnostic::new(Code::Usage, concat!("this build of dropforge has no ", $lacks));
                 Err(error.with_help(format!("install one with `{command}`")).into())

@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use dropforge::bulk::{Change, ChangeGroup, ChangeGroups, FilePreview, unified_diff};
 use dropforge::diagnostics::counted;
 
-use crate::console::Console;
 use crate::project::key;
+use crate::stderr::Stderr;
 use crate::usage;
 
 /// Maximum number of lines of an example.
@@ -57,13 +57,13 @@ impl ChangeArgs {
     }
 
     /// Creates a printer of changes to files below `out`: as a diff, or as lines.
-    pub(crate) fn printer<'a>(&self, out: &'a Path, console: &Console) -> ChangePrinter<'a> {
+    pub(crate) fn printer<'a>(&self, out: &'a Path, stderr: &Stderr) -> ChangePrinter<'a> {
         ChangePrinter {
             out,
             format: self.diff.then(|| self.diff_format.unwrap_or_default()),
             groups: ChangeGroups::default(),
-            paint: Paint(console.colors_stdout()),
-            names: console.verbose,
+            paint: Paint(stderr.colors_stdout()),
+            names: stderr.verbose,
             to: BufWriter::new(io::stdout()),
         }
     }

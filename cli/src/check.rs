@@ -16,7 +16,6 @@ use dropforge::text::{Source, Text};
 
 use crate::artifacts;
 use crate::chart::{self, Checked, ReleasesArgs, With};
-use crate::console::Console;
 use crate::copies::{Copies, NamedFiles};
 use crate::exit::{Exit, Failed};
 use crate::hcl::is_configuration;
@@ -26,6 +25,7 @@ use crate::missing::{CheckValuesArgs, CheckedTemplates};
 use crate::options::{Global, LanguageArgs};
 use crate::project::key;
 use crate::schema::SchemaArgs;
+use crate::stderr::Stderr;
 
 /// Check templates and configurations for errors, without rendering
 ///
@@ -76,14 +76,9 @@ pub(crate) struct CheckArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(
-    args: &CheckArgs,
-    global: &Global,
-    files: &mut InputFiles,
-    console: &Console,
-) -> Result<Exit, Failed> {
+pub(crate) fn run(args: &CheckArgs, global: &Global, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
     let threads = global.jobs.map_or(0, usize::from);
-    let mut findings = find(args, threads, files, console)?;
+    let mut findings = find(args, threads, files, stderr)?;
     if args.language.include_root.is_none() {
         include_roots::hint(&mut findings.found, findings.root.as_deref());
     }
@@ -91,8 +86,8 @@ pub(crate) fn run(
         Some((set, used)) => others(args, set, used)?,
         None => Vec::new(),
     };
-    others.iter().for_each(|warning| console.warning(warning));
-    Ok(findings.print((args.strict, others.len()), console))
+    others.iter().for_each(|warning| stderr.warning(warning));
+    Ok(findings.print((args.strict, others.len()), stderr))
 }
 
 /// Returns the warnings about templates of other tools beside those of a set.
@@ -128,7 +123,7 @@ pub(crate) fn find(
     args: &CheckArgs,
     threads: usize,
     files: &mut InputFiles,
-    console: &Console,
+    stderr: &Stderr,
 ) -> Result<Findings, Failed> {
     let engine = args.language.engine().build();
     let types = match args.schema.var_types() {
@@ -148,7 +143,7 @@ pub(crate) fn find(
         check.artifact(path, files)?;
     }
     for path in &charts {
-        check.chart(path, With { args, fleet: fleet.as_ref(), threads }, files, console)?;
+        check.chart(path, With { args, fleet: fleet.as_ref(), threads }, files, stderr)?;
     }
     if !sources.is_empty() {
         check.sources(&sources, files)?;
@@ -157,7 +152,7 @@ pub(crate) fn find(
         let schema = (&args.schema, args.templates.as_slice());
         let fleet = fleet.unwrap_or_default();
         let failures =
-            args.values.check(&check.valid, !args.is_part && check.reads_all(), &fleet, schema, files, console)?;
+            args.values.check(&check.valid, !args.is_part && check.reads_all(), &fleet, schema, files, stderr)?;
         check.findings.failures.extend(failures);
     } else if !others.is_empty() {
         args.schema.read(&args.templates, files)?;
@@ -168,16 +163,16 @@ pub(crate) fn find(
 
 impl Findings {
     /// Prints the findings and a summary, which counts `others` warnings that were printed before.
-    fn print(&self, (strict, others): (bool, usize), console: &Console) -> Exit {
-        self.found.iter().for_each(|diagnostic| console.diagnostic(diagnostic));
-        console.join_places(&self.failures).iter().for_each(|failure| console.failure(failure));
+    fn print(&self, (strict, others): (bool, usize), stderr: &Stderr) -> Exit {
+        self.found.iter().for_each(|diagnostic| stderr.diagnostic(diagnostic));
+        stderr.join_places(&self.failures).iter().for_each(|failure| stderr.failure(failure));
         let of_failures = self.failures.iter().map(|failure| &failure.diagnostic);
         let severities = self.found.iter().chain(of_failures).map(|one| one.severity);
         let errors = severities.filter(|severity| *severity == Severity::Error).count();
         let warnings = self.found.len() + self.failures.len() - errors + others;
         let sources = list([(self.templates, "template"), (self.configurations, "configuration")]);
         let findings = list([(errors, "error"), (warnings, "warning")]);
-        console.note(&format!(
+        stderr.note(&format!(
             "checked {}: {}",
             sources.unwrap_or_else(|| counted(0, "template")),
             findings.unwrap_or_else(|| "no errors".to_owned())
@@ -212,8 +207,8 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn chart(&mut self, path: &Path, with: With<'_>, files: &mut InputFiles, console: &Console) -> Result<(), Failed> {
-        let Checked { templates, found, failures } = chart::check(path, with, files, console)?;
+    fn chart(&mut self, path: &Path, with: With<'_>, files: &mut InputFiles, stderr: &Stderr) -> Result<(), Failed> {
+        let Checked { templates, found, failures } = chart::check(path, with, files, stderr)?;
         self.findings.templates += templates;
         self.findings.found.extend(found);
         self.findings.failures.extend(failures);

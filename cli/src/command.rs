@@ -13,7 +13,6 @@ use crate::absent::lsp;
 use crate::absent::{catalog, serve};
 #[cfg(not(feature = "remote"))]
 use crate::absent::{pull, push};
-use crate::console::Console;
 use crate::error_formats::Printer;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
@@ -27,6 +26,7 @@ use crate::output::{print, stdout_error};
 use crate::project::Project;
 #[cfg(feature = "remote")]
 use crate::remote::{pull, push};
+use crate::stderr::Stderr;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
 use crate::{
@@ -234,9 +234,9 @@ fn parse(mut args: Vec<OsString>, has_moved: bool, files: &mut InputFiles) -> Re
 /// # Errors
 /// Errors of the project file; `usage`.
 #[cfg(feature = "lsp")]
-pub(crate) fn check_args(args: Vec<OsString>) -> Result<(check::CheckArgs, Console), Failed> {
+pub(crate) fn check_args(args: Vec<OsString>) -> Result<(check::CheckArgs, Stderr), Failed> {
     match parse(args, true, &mut InputFiles::new(u64::MAX))?.0 {
-        Cli { global, command: Command::Check(args) } => Ok((args, Console::new(&global, &[]))),
+        Cli { global, command: Command::Check(args) } => Ok((args, Stderr::new(&global, &[]))),
         _ => Err(Diagnostic::new(Code::Usage, "the command is no longer `check`").into()),
     }
 }
@@ -252,9 +252,9 @@ fn options_of_commands() -> clap::Command {
 }
 
 fn run((mut cli, project, expanded): Parsed, args: &[OsString], files: &mut InputFiles) -> Exit {
-    let console = Console::new(&cli.global, cli.command.limits());
+    let stderr = Stderr::new(&cli.global, cli.command.limits());
     if let Some(project) = &project {
-        console.detail(&format!("project: {}", project.name()));
+        stderr.detail(&format!("project: {}", project.name()));
     }
     files.set_max_bytes(cli.global.max_input);
     let again = || {
@@ -285,44 +285,44 @@ fn run((mut cli, project, expanded): Parsed, args: &[OsString], files: &mut Inpu
     let result = fetched.and_then(|()| match cli.command {
         Command::Stamp(args) if args.watch.watch => {
             let project = project.as_ref().map(|project| Path::new(project.name()));
-            watch::run(args, &mut cli.global, &console, project, &again)
+            watch::run(args, &mut cli.global, &stderr, project, &again)
         }
-        Command::Stamp(args) => stamp::run(&args, &cli.global, files, &console)
+        Command::Stamp(args) => stamp::run(&args, &cli.global, files, &stderr)
             .map_err(|failed| include_roots::hinted(failed, &args.language, &args.templates)),
-        Command::Render(args) => render::run(&args, &cli.global, files, &console)
+        Command::Render(args) => render::run(&args, &cli.global, files, &stderr)
             .map_err(|failed| include_roots::hinted(failed, &args.language, std::slice::from_ref(&args.file))),
-        Command::Values(args) => values::run(&args, files, &console),
-        Command::Trace(args) => why::trace(args, files, &console),
-        Command::Why(args) => why::run(&args, files, &console, &subject),
+        Command::Values(args) => values::run(&args, files, &stderr),
+        Command::Trace(args) => why::trace(args, files, &stderr),
+        Command::Why(args) => why::run(&args, files, &stderr, &subject),
         Command::Check(mut args) => {
             include_roots::in_project(&mut args, project.as_ref());
-            check::run(&args, &cli.global, files, &console)
+            check::run(&args, &cli.global, files, &stderr)
         }
-        Command::Test(args) => template_tests::run(&args, files, &console),
-        Command::Compile(args) => compile::run(&args, files, &console),
+        Command::Test(args) => template_tests::run(&args, files, &stderr),
+        Command::Compile(args) => compile::run(&args, files, &stderr),
         Command::Inspect(args) => inspect::run(&args, files),
         Command::Disasm(args) => disasm::run(&args, files),
-        Command::Eval(args) => eval::run(&args, files, &console),
-        Command::Console(args) => interactive::run(args, files, &console),
+        Command::Eval(args) => eval::run(&args, files, &stderr),
+        Command::Console(args) => interactive::run(args, files, &stderr),
         Command::Functions(args) => functions::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Help(args) => help::run(&args, definition()),
-        Command::Intent(args) => intent::run(&args, files, &console),
-        Command::Hcl(args) => hcl::run(&args, files, &console),
-        Command::Catalog(args) => catalog::run(&args, files, &console),
-        Command::Serve(args) => serve::run(&args, files, &console),
-        Command::Lsp(args) => lsp::run(&args, files, &console),
-        Command::Push(args) => push::run(&args, files, &console),
-        Command::Pull(args) => pull::run(&args, files, &console),
-        Command::Krm(args) => krm::run(&args, files, &console),
-        Command::Init(args) => init::run(&args, &console),
+        Command::Intent(args) => intent::run(&args, files, &stderr),
+        Command::Hcl(args) => hcl::run(&args, files, &stderr),
+        Command::Catalog(args) => catalog::run(&args, files, &stderr),
+        Command::Serve(args) => serve::run(&args, files, &stderr),
+        Command::Lsp(args) => lsp::run(&args, files, &stderr),
+        Command::Push(args) => push::run(&args, files, &stderr),
+        Command::Pull(args) => pull::run(&args, files, &stderr),
+        Command::Krm(args) => krm::run(&args, files, &stderr),
+        Command::Init(args) => init::run(&args, &stderr),
         Command::Completions { shell } => print_completions(shell, &mut definition()),
     });
     match result {
         Ok(exit) => exit,
         Err(failed) => {
-            failed.failures.iter().for_each(|failure| console.failure(failure));
-            console.diagnostics(failed.diagnostics);
+            failed.failures.iter().for_each(|failure| stderr.failure(failure));
+            stderr.diagnostics(failed.diagnostics);
             failed.exit
         }
     }

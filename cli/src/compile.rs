@@ -4,13 +4,13 @@ use std::env;
 use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
-use crate::console::Console;
 use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, check_one_dash, is_dash};
 use crate::layers::values_file;
 use crate::options::{CacheArgs, LanguageArgs};
 use crate::output::print;
+use crate::stderr::Stderr;
 use crate::{artifacts, chart};
 use clap::Args;
 use dropforge::bulk::{Layers, Merge, engine, write_file};
@@ -73,13 +73,13 @@ pub(crate) struct CompileArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &CompileArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+pub(crate) fn run(args: &CompileArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
     if let Some(path) = artifacts::split(&args.templates).0.first() {
         let message = format!("`{}` is already an artifact", path.display());
         return Err(Diagnostic::new(Code::Usage, message).with_help("compile its sources instead").into());
     }
     if let Some(path) = chart::only_chart(&args.templates)? {
-        return chart::compile(path, args, files, console);
+        return chart::compile(path, args, files, stderr);
     }
     if !args.values.is_empty() {
         return Err(Diagnostic::new(Code::Usage, "`--values` applies to Helm charts only")
@@ -87,13 +87,13 @@ pub(crate) fn run(args: &CompileArgs, files: &mut InputFiles, console: &Console)
             .into());
     }
     let set = args.language.discover(&args.templates, &NamedFiles::default())?;
-    console.diagnostics(set.skipped.warnings());
+    stderr.diagnostics(set.skipped.warnings());
     let engine = engine(&set.root, args.language.engine().unknown_names(UnknownNames::Late))?;
     let bundle = engine.bundle_set(&set, args.language.lang)?.strip(args.strip);
-    if args.denies(&bundle.lints(), console) {
+    if args.denies(&bundle.lints(), stderr) {
         return Ok(Exit::Error);
     }
-    let bundle = specialised(bundle, args, files, console)?;
+    let bundle = specialised(bundle, args, files, stderr)?;
     let bytes = bundle.encode()?;
     args.write(&bytes)?;
     let templates = counted(bundle.templates().len(), "template");
@@ -101,14 +101,14 @@ pub(crate) fn run(args: &CompileArgs, files: &mut InputFiles, console: &Console)
         0 => String::new(),
         specialised => format!(", {specialised} specialised"),
     };
-    console.note(&format!("compiled {templates} into {}{specialised}", format_size(bytes.len(), DECIMAL)));
+    stderr.note(&format!("compiled {templates} into {}{specialised}", format_size(bytes.len(), DECIMAL)));
     Ok(Exit::Ok)
 }
 
 impl CompileArgs {
     /// Prints lints. Returns `true` if they keep the artifact from being written.
-    pub(crate) fn denies(&self, lints: &[Box<Diagnostic>], console: &Console) -> bool {
-        lints.iter().for_each(|lint| console.diagnostic(lint));
+    pub(crate) fn denies(&self, lints: &[Box<Diagnostic>], stderr: &Stderr) -> bool {
+        lints.iter().for_each(|lint| stderr.diagnostic(lint));
         let is_denied = |severity| !self.lenient && (self.strict || severity == Severity::Error);
         lints.iter().any(|lint| is_denied(lint.severity))
     }
@@ -130,7 +130,7 @@ fn specialised(
     bundle: Bundling,
     args: &CompileArgs,
     files: &mut InputFiles,
-    console: &Console,
+    stderr: &Stderr,
 ) -> Result<Bundling, Failed> {
     if args.specialise.is_empty() {
         return Ok(bundle);
@@ -141,7 +141,7 @@ fn specialised(
     let known = Layers::new(maps, Vec::new(), Merge::Deep).shared().clone();
     let bundle = bundle.specialise(known)?;
     if bundle.specialised() == 0 {
-        console.warning("no template is specialised: none that can be reads a value of `--specialise`");
+        stderr.warning("no template is specialised: none that can be reads a value of `--specialise`");
     }
     Ok(bundle)
 }
@@ -187,11 +187,11 @@ fn this_build() -> Vec<u8> {
 }
 
 /// Prints the origin of a template if `--verbose` is given.
-pub(crate) fn print_origin(template: &Template, console: &Console) {
+pub(crate) fn print_origin(template: &Template, stderr: &Stderr) {
     let origin = match template.origin() {
         Origin::Source => "compiled",
         Origin::Cache => "loaded from the cache",
         Origin::Artifact => "loaded from the artifact",
     };
-    console.detail(&format!("{}: {origin}", template.name()));
+    stderr.detail(&format!("{}: {origin}", template.name()));
 }

@@ -8,10 +8,10 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::engine::other_language;
 use dropforge::stdlib::globs::{Glob, Syntax};
 
-use crate::console::Console;
 use crate::glob;
 use crate::input::InputFiles;
 use crate::options::ValueArgs;
+use crate::stderr::Stderr;
 
 /// The globs of files to copy if none are given.
 const DEFAULT: [&str; 3] = ["*.yaml", "*.yml", "*.json"];
@@ -94,16 +94,16 @@ impl Copies<'_> {
     ///
     /// # Errors
     /// `usage` for a glob that matches nothing or cannot be parsed; errors of reading the files.
-    pub(crate) fn read(&self, files: &mut InputFiles, console: &Console) -> Result<Vec<(TemplateFile, Vec<u8>)>> {
+    pub(crate) fn read(&self, files: &mut InputFiles, stderr: &Stderr) -> Result<Vec<(TemplateFile, Vec<u8>)>> {
         if self.globs == ["none"] {
             return Ok(Vec::new());
         }
         let read = |file: TemplateFile| {
             let bytes = files.beside_templates(&self.set.root.join(&file.name))?;
-            warn_of_placeholders(&file.name, &bytes, console);
+            warn_of_placeholders(&file.name, &bytes, stderr);
             Ok((file, bytes))
         };
-        self.find(console)?.into_iter().map(read).collect()
+        self.find(stderr)?.into_iter().map(read).collect()
     }
 
     /// Returns `true` for a link that leads out of the root of the templates, or to nothing.
@@ -112,7 +112,7 @@ impl Copies<'_> {
     }
 
     /// Returns the files to copy, sorted by name. Warns of templates of other tools.
-    fn find(&self, console: &Console) -> Result<Vec<TemplateFile>> {
+    fn find(&self, stderr: &Stderr) -> Result<Vec<TemplateFile>> {
         let candidates = self.candidates()?;
         for glob in self.globs {
             if !candidates.iter().any(|file| is_match(glob, &file.name)) {
@@ -128,7 +128,7 @@ impl Copies<'_> {
         };
         let (wanted, others): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_wanted);
         let unasked = wanted.iter().filter(|_| is_default).chain(&others);
-        unasked.filter_map(|file| other_template(&file.name)).for_each(|warning| console.warning(&warning));
+        unasked.filter_map(|file| other_template(&file.name)).for_each(|warning| stderr.warning(&warning));
         Ok(wanted)
     }
 
@@ -184,11 +184,11 @@ fn other_template(name: &str) -> Option<String> {
 }
 
 /// Warns of a text that looks like a template.
-fn warn_of_placeholders(name: &str, bytes: &[u8], console: &Console) {
+fn warn_of_placeholders(name: &str, bytes: &[u8], stderr: &Stderr) {
     let languages = [("{{", "tera"), ("{%", "tera"), ("${", "tftpl")];
     let text = str::from_utf8(bytes).unwrap_or("");
     if let Some((mark, extension)) = languages.iter().find(|(mark, _)| text.contains(mark)) {
-        console.warning(&format!(
+        stderr.warning(&format!(
             "`{name}` is copied as it is, but contains `{mark}`: name it `{name}.{extension}` to render it"
         ));
     }

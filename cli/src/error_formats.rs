@@ -29,10 +29,10 @@ impl Printer {
     /// Prints a diagnostic.
     pub(crate) fn diagnostic(&self, diagnostic: &Diagnostic) {
         match self.format {
-            ErrorFormat::Human => crate::console::text(&diagnostic.render(self.color)),
-            ErrorFormat::Json => crate::console::line(&diagnostic.to_json().to_string()),
-            ErrorFormat::Short => each(diagnostic, &mut |one| crate::console::line(&short(one))),
-            ErrorFormat::Github => each(diagnostic, &mut |one| crate::console::line(&annotation(one))),
+            ErrorFormat::Human => crate::stderr::text(&diagnostic.render(self.color)),
+            ErrorFormat::Json => crate::stderr::line(&diagnostic.to_json().to_string()),
+            ErrorFormat::Short => each(diagnostic, &mut |one| crate::stderr::line(&short(one))),
+            ErrorFormat::Github => each(diagnostic, &mut |one| crate::stderr::line(&annotation(one))),
             ErrorFormat::Sarif => each(diagnostic, &mut |one| self.results.borrow_mut().push(result(one))),
         }
     }
@@ -40,7 +40,7 @@ impl Printer {
     /// Prints the error of several clusters.
     pub(crate) fn failure(&self, failure: &Failure) {
         match self.format {
-            ErrorFormat::Json => crate::console::line(&failure.to_json().to_string()),
+            ErrorFormat::Json => crate::stderr::line(&failure.to_json().to_string()),
             _ => self.diagnostic(&failure.folded()),
         }
     }
@@ -48,11 +48,11 @@ impl Printer {
     /// Prints a warning without a code.
     pub(crate) fn warning(&self, message: &str) {
         match self.format {
-            ErrorFormat::Human | ErrorFormat::Short => crate::console::line(&format!("warning: {message}")),
+            ErrorFormat::Human | ErrorFormat::Short => crate::stderr::line(&format!("warning: {message}")),
             ErrorFormat::Json => {
-                crate::console::line(&json!({"severity": "warning", "message": message}).to_string());
+                crate::stderr::line(&json!({"severity": "warning", "message": message}).to_string());
             }
-            ErrorFormat::Github => crate::console::line(&format!("::warning::{}", escaped(message))),
+            ErrorFormat::Github => crate::stderr::line(&format!("::warning::{}", escaped(message))),
             ErrorFormat::Sarif => {
                 self.results.borrow_mut().push(json!({"level": "warning", "message": {"text": message}}));
             }
@@ -64,7 +64,7 @@ impl Drop for Printer {
     /// Prints a SARIF log.
     fn drop(&mut self) {
         if self.format == ErrorFormat::Sarif {
-            crate::console::line(&log(std::mem::take(&mut self.results.borrow_mut())).to_string());
+            crate::stderr::line(&log(std::mem::take(&mut self.results.borrow_mut())).to_string());
         }
     }
 }

@@ -21,12 +21,12 @@ use dropforge::text::Source;
 use dropforge::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, Type, Value, write_documents};
 use dropforge::vm::Space;
 
-use crate::console::{Console, line};
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::layers::layers;
 use crate::options::{AllowArgs, CelArgs, Languages, ValueArgs, limits};
 use crate::output::print;
+use crate::stderr::{Stderr, line};
 
 /// Evaluate an expression and print its value
 ///
@@ -82,8 +82,8 @@ pub(crate) fn with_expressions(args: impl IntoIterator<Item = OsString>) -> Vec<
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &EvalArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
-    let layers = layers(&args.values, Merge::default(), files, console)?;
+pub(crate) fn run(args: &EvalArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
+    let layers = layers(&args.values, Merge::default(), files, stderr)?;
     let expression = args.expression.strip_prefix(' ').filter(|rest| is_negative(rest));
     let source = Source::new("<expression>", expression.unwrap_or(&args.expression));
     let (space, names) = (Space::new(), Arena::new());

@@ -3,7 +3,7 @@
 use dropforge::bulk::Failure;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 
-use crate::console::Console;
+use crate::stderr::Stderr;
 
 /// The exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,9 +116,9 @@ impl Failed {
     }
 
     /// Prints the errors and returns the exit.
-    pub(crate) fn print(self, console: &Console) -> Exit {
-        self.failures.iter().for_each(|failure| console.failure(failure));
-        console.diagnostics(self.diagnostics);
+    pub(crate) fn print(self, stderr: &Stderr) -> Exit {
+        self.failures.iter().for_each(|failure| stderr.failure(failure));
+        stderr.diagnostics(self.diagnostics);
         self.exit
     }
 }

@@ -8,10 +8,10 @@ use clap::{Args, ValueEnum};
 
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::output::print;
 use crate::project::FILE;
+use crate::stderr::Stderr;
 
 /// Write a small working project
 ///
@@ -84,7 +84,7 @@ impl From {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &InitArgs, console: &Console) -> std::result::Result<Exit, Failed> {
+pub(crate) fn run(args: &InitArgs, stderr: &Stderr) -> std::result::Result<Exit, Failed> {
     let dir = args.dir.as_deref().unwrap_or(Path::new(""));
     let files: Vec<(PathBuf, &str)> =
         args.from.files().iter().chain(SHARED).map(|(name, text)| (dir.join(name), *text)).collect();
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &InitArgs, console: &Console) -> std::result::Result<Exi
     }
     for (path, text) in &files {
         write(path, text)?;
-        console.detail(&format!("{}: created", path.display()));
+        stderr.detail(&format!("{}: created", path.display()));
     }
     let at = if dir.as_os_str().is_empty() { String::new() } else { format!(" -C {}", dir.display()) };
     print(format!("wrote {} and what it names; next: dropforge{at} stamp\n", dir.join(FILE).display()))?;

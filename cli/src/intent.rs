@@ -14,11 +14,11 @@ use dropforge::dialect::tower::intent::{AuditEvent, Inputs, Intent, ValidateOpti
 use dropforge::text::Span;
 use dropforge::value::{Data, OutputFormat, yaml};
 
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::options::{ErrorFormat, limits, named};
 use crate::output;
+use crate::stderr::Stderr;
 
 /// Commands on intents.
 #[derive(Debug, Subcommand)]
@@ -76,7 +76,7 @@ pub(crate) struct ResolveArgs {
 pub(crate) fn run(
     command: &IntentCommand,
     files: &mut InputFiles,
-    console: &Console,
+    stderr: &Stderr,
 ) -> std::result::Result<Exit, Failed> {
     let (fields, found) = match command {
         IntentCommand::Validate(common) => (None, validate(common, files)),
@@ -85,7 +85,7 @@ pub(crate) fn run(
             Err(errors) => (None, errors),
         },
     };
-    found.iter().for_each(|diagnostic| print(diagnostic, console));
+    found.iter().for_each(|diagnostic| print(diagnostic, stderr));
     if let Some(error) = found.iter().find(|diagnostic| diagnostic.severity == Severity::Error) {
         return Ok(Exit::of(error));
     }
@@ -96,12 +96,12 @@ pub(crate) fn run(
 }
 
 /// Prints a diagnostic. JSON has the name of its code as `error`, too, as the specification of the language wants.
-fn print(diagnostic: &Diagnostic, console: &Console) {
-    match console.format() {
+fn print(diagnostic: &Diagnostic, stderr: &Stderr) {
+    match stderr.format() {
         ErrorFormat::Json => {
-            console.diagnostic(&Box::new(diagnostic.clone()).with_field("error", diagnostic.code.name()))
+            stderr.diagnostic(&Box::new(diagnostic.clone()).with_field("error", diagnostic.code.name()))
         }
-        _ => console.diagnostic(diagnostic),
+        _ => stderr.diagnostic(diagnostic),
     }
 }
 

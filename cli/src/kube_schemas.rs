@@ -7,9 +7,9 @@ use clap::Args;
 use dropforge::bulk::KubeSchemas;
 use dropforge::diagnostics::Result;
 
-use crate::console::Console;
 use crate::glob;
 use crate::project::key;
+use crate::stderr::Stderr;
 
 /// Options of commands that check outputs by the schemas of Kubernetes kinds.
 #[derive(Debug, Args)]
@@ -49,6 +49,6 @@ impl KubeArgs {
 }
 
 /// Prints a warning for each kind without a schema.
-pub(crate) fn warn(kinds: Option<&KubeSchemas>, console: &Console) {
-    kinds.iter().flat_map(|kinds| kinds.warnings()).for_each(|warning| console.warning(&warning));
+pub(crate) fn warn(kinds: Option<&KubeSchemas>, stderr: &Stderr) {
+    kinds.iter().flat_map(|kinds| kinds.warnings()).for_each(|warning| stderr.warning(&warning));
 }

@@ -8,17 +8,17 @@ use dropforge::bulk::{Format, Layers, Merge};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::value::DataMap;
 
-use crate::console::Console;
 use crate::input::{InputFiles, refuse_other_url};
 use crate::options::ValueArgs;
+use crate::stderr::Stderr;
 
 /// Reads values files, environment variables and `--set` options. `merge` is the effect of a cluster's inputs on the
 /// shared ones.
 ///
 /// # Errors
 /// Errors of [`read`].
-pub(crate) fn layers(args: &ValueArgs, merge: Merge, files: &mut InputFiles, console: &Console) -> Result<Layers> {
-    Ok(read(args, files, console)?.layers(merge))
+pub(crate) fn layers(args: &ValueArgs, merge: Merge, files: &mut InputFiles, stderr: &Stderr) -> Result<Layers> {
+    Ok(read(args, files, stderr)?.layers(merge))
 }
 
 /// The values that options give.
@@ -41,9 +41,9 @@ impl Given {
 ///
 /// # Errors
 /// Errors of reading the files; `input.bad_set`; `syntax.not_utf8` for an environment variable.
-pub(crate) fn read(args: &ValueArgs, files: &mut InputFiles, console: &Console) -> Result<Given> {
+pub(crate) fn read(args: &ValueArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Given> {
     args.check_dashes()?;
-    let mut sets = environment(&args.env_prefix, console)?;
+    let mut sets = environment(&args.env_prefix, stderr)?;
     for (kind, text) in &args.sets.0 {
         let mut read = |path: &str| {
             refuse_other_url(Path::new(path), "--set-file K=/dev/stdin")?;
@@ -74,12 +74,12 @@ pub(crate) fn values_file(path: &Path, option: &'static str, files: &mut InputFi
 ///
 /// # Errors
 /// `syntax.not_utf8`.
-pub(crate) fn environment(prefixes: &[String], console: &Console) -> Result<Vec<Assignment>> {
-    let of_each: Vec<_> = prefixes.iter().map(|prefix| with_prefix(prefix, console)).collect::<Result<_>>()?;
+pub(crate) fn environment(prefixes: &[String], stderr: &Stderr) -> Result<Vec<Assignment>> {
+    let of_each: Vec<_> = prefixes.iter().map(|prefix| with_prefix(prefix, stderr)).collect::<Result<_>>()?;
     Ok(of_each.concat())
 }
 
-fn with_prefix(prefix: &str, console: &Console) -> Result<Vec<Assignment>> {
+fn with_prefix(prefix: &str, stderr: &Stderr) -> Result<Vec<Assignment>> {
     let mut found = Vec::new();
     for (name, value) in std::env::vars_os() {
         let Some(name) = name.to_str().filter(|name| name.starts_with(prefix)) else { continue };
@@ -89,7 +89,7 @@ fn with_prefix(prefix: &str, console: &Console) -> Result<Vec<Assignment>> {
         found.push((name.to_owned(), value));
     }
     if found.is_empty() {
-        console.warning(&format!("no environment variable begins with `{prefix}`"));
+        stderr.warning(&format!("no environment variable begins with `{prefix}`"));
     }
     from_environment(prefix, found)
 }

@@ -17,7 +17,7 @@
 //! | `input`, `pipe`, `layers`, `glob`, `artifacts` | input files, values, fleets, artifacts, the cache |
 //! | `missing`, `unread` | names that nothing gives, values that no template reads |
 //! | `terraform`, `other_tools`, `limits` | hints for users of Terraform and other tools, and about options that raise limits |
-//! | `output`, `console`, `summary` | standard output, standard error |
+//! | `output`, `stderr`, `summary` | standard output, standard error |
 //! | `keywords` | tags, directives and objects of the languages, for `help` and `lsp` |
 //! | `absent` | commands that need a feature of the build |
 //! | `exit`, `signals`, `usage`, `error_formats` | exit codes, interrupts, errors of the command line, errors for other tools |
@@ -39,7 +39,6 @@ mod chart;
 mod check;
 mod command;
 mod compile;
-mod console;
 mod copies;
 mod disasm;
 #[cfg(feature = "catalog")]
@@ -86,6 +85,7 @@ mod shards;
 mod signals;
 mod specialise;
 mod stamp;
+mod stderr;
 mod summary;
 mod template_tests;
 mod terraform;

@@ -10,13 +10,13 @@ use dropforge::bulk::{
 use dropforge::diagnostics::Result;
 use dropforge::engine::Template;
 
-use crate::console::Console;
 use crate::fleet::{ReadingArgs, check_selection, selector};
 use crate::input::InputFiles;
 use crate::layers;
 use crate::options::ValueArgs;
 use crate::project::key;
 use crate::schema::SchemaArgs;
+use crate::stderr::Stderr;
 
 /// Options of values that templates are checked with.
 #[derive(Debug, Args)]
@@ -99,9 +99,9 @@ impl CheckValuesArgs {
         &self,
         (schema, templates): (&SchemaArgs, &[PathBuf]),
         files: &mut InputFiles,
-        console: &Console,
+        stderr: &Stderr,
     ) -> Result<GivenValues> {
-        let given = layers::read(&self.values, files, console)?;
+        let given = layers::read(&self.values, files, stderr)?;
         let layers = schema.add_to(given.layers(self.reading.merge()), templates, files)?;
         Ok((given, layers, self.fleet(files)?.unwrap_or_default()))
     }
@@ -118,9 +118,9 @@ impl CheckValuesArgs {
         fleet: &Fleet,
         (schema, templates): (&SchemaArgs, &[PathBuf]),
         files: &mut InputFiles,
-        console: &Console,
+        stderr: &Stderr,
     ) -> Result<Vec<Failure>> {
-        let layers = layers::layers(&self.values, self.reading.merge(), files, console)?;
+        let layers = layers::layers(&self.values, self.reading.merge(), files, stderr)?;
         let layers = schema.add_to(layers, templates, files)?;
         let selector = selector(&self.selector)?;
         let clusters = Selection::of(fleet, &layers, &selector)?;

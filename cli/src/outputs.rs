@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::console::Console;
 use crate::copies::{Copies, NamedFiles};
 use crate::exit::Failed;
 use crate::input::InputFiles;
 use crate::project::key;
 use crate::run::{ReadSet, RunArgs};
+use crate::stderr::Stderr;
 use crate::{artifacts, compile, glob, usage};
 use clap::Args;
 use dropforge::bulk::{self, Options, Order, Specialise, TemplateFile, TemplatePaths, TemplateSet, Templates};
@@ -92,7 +92,7 @@ impl StoreArgs {
 
 impl RunArgs<'_> {
     /// Loads the templates from sources and artifacts, and the files to copy.
-    pub(crate) fn templates(&self, files: &mut InputFiles, console: &Console) -> std::result::Result<ReadSet, Failed> {
+    pub(crate) fn templates(&self, files: &mut InputFiles, stderr: &Stderr) -> std::result::Result<ReadSet, Failed> {
         let fleets = self.fleet.map_or(&[][..], |fleet| &fleet.fleet);
         let named = NamedFiles::new(self.values, self.output).with_fleets(fleets)?.with(self.schema.file());
         let language = self.language;
@@ -107,20 +107,20 @@ impl RunArgs<'_> {
         }
         if !sources.is_empty() {
             let set = language.discover(&sources, &named)?;
-            console.diagnostics(set.skipped.warnings());
+            stderr.diagnostics(set.skipped.warnings());
             let engine = compile::with_cache(self.values.allow.grant(language.engine())?, self.cache);
             let (compiled, errors) = Templates::compile_logged(&set, language.lang, engine, files.log())?;
             if !errors.is_empty() {
                 return Err(errors.into());
             }
-            console.ignored_arguments(compiled.lints());
+            stderr.ignored_arguments(compiled.lints());
             templates.add(compiled)?;
-            copies = self.copies((&set, &named), &sources, &templates, files, console)?;
+            copies = self.copies((&set, &named), &sources, &templates, files, stderr)?;
             let copied = copies.iter().map(|(file, _)| file.name.as_str());
             add_sources(&mut paths, files, &sources, &set, copied);
             found.extend(set.files);
         }
-        templates.iter().for_each(|template| compile::print_origin(template, console));
+        templates.iter().for_each(|template| compile::print_origin(template, stderr));
         let mut names = bulk::outputs(&found, &mut |name| templates.references(name))?;
         if let Some(format) = self.format {
             templates = templates.with_format(format);
@@ -142,11 +142,11 @@ impl RunArgs<'_> {
         paths: &[PathBuf],
         templates: &Templates,
         files: &mut InputFiles,
-        console: &Console,
+        stderr: &Stderr,
     ) -> Result<Vec<(TemplateFile, Vec<u8>)>> {
         let used = templates.iter().flat_map(|template| template.reaches().iter().cloned()).collect();
         let folders = paths.iter().filter(|path| path.is_dir()).cloned().collect();
-        Copies { globs: &self.outputs.copy, folders, set, used, named }.read(files, console)
+        Copies { globs: &self.outputs.copy, folders, set, used, named }.read(files, stderr)
     }
 }
 

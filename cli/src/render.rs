@@ -21,7 +21,6 @@ use crate::artifacts;
 use crate::changes::ChangeArgs;
 use crate::chart::{self, ChartArgs};
 use crate::compile;
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
 use crate::kube_schemas::{self, KubeArgs};
@@ -33,6 +32,7 @@ use crate::run::{RunArgs, Surroundings, Target};
 use crate::schema::SchemaArgs;
 use crate::shards::RunPart;
 use crate::specialise;
+use crate::stderr::Stderr;
 use crate::terraform;
 use crate::unread::WarningArgs;
 use crate::usage::{NO_ARTIFACT, ONE_TEMPLATE, refuse, unfit};
@@ -180,32 +180,27 @@ impl RenderArgs {
     ///
     /// # Errors
     /// Errors of the plan, of compiling, and of writing.
-    pub(crate) fn stamp(&self, global: &Global, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+    pub(crate) fn stamp(&self, global: &Global, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
         let (started, stop) = (Instant::now(), OnceCell::new());
         if let Some(option) = self.folder.changes.preview().filter(|_| is_dash(&self.output)) {
             let message = format!("`{option}` needs an output directory (`-o DIR`)");
             return Err(Diagnostic::new(Code::Usage, message).into());
         }
-        let (around, run) = (Surroundings { global, console, stop: &stop }, self.run_args()?);
+        let (around, run) = (Surroundings { global, stderr, stop: &stop }, self.run_args()?);
         let report = run.once(around, files, &mut Seen::default())?;
         Ok(run.finish(&report, around, started))
     }
 }
 
 /// Runs the command.
-pub(crate) fn run(
-    args: &RenderArgs,
-    global: &Global,
-    files: &mut InputFiles,
-    console: &Console,
-) -> Result<Exit, Failed> {
+pub(crate) fn run(args: &RenderArgs, global: &Global, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
     if chart::is_chart(&args.file) {
-        return chart::run(args, global, files, console);
+        return chart::run(args, global, files, stderr);
     }
     args.chart.check_unused(&args.file)?;
     if args.file.is_dir() {
         check_no_name(args)?;
-        return args.stamp(global, files, console);
+        return args.stamp(global, files, stderr);
     }
     args.folder.check_unused(&args.file)?;
     let (mut template, executable) = template(args, files)?;
@@ -215,18 +210,18 @@ pub(crate) fn run(
         }
         template = template.with_format(format);
     }
-    compile::print_origin(&template, console);
-    console.ignored_arguments(template.lints().iter().cloned());
+    compile::print_origin(&template, stderr);
+    stderr.ignored_arguments(template.lints().iter().cloned());
     let templates = std::slice::from_ref(&args.file);
-    let layers = args.schema.add_to(layers(&args.values, Merge::default(), files, console)?, templates, files)?;
+    let layers = args.schema.add_to(layers(&args.values, Merge::default(), files, stderr)?, templates, files)?;
     let unfit = layers.violations(None);
     if !unfit.is_empty() {
         return Err(unfit.into());
     }
-    let text = text(&template, &layers, args, console)?;
+    let text = text(&template, &layers, args, stderr)?;
     let fleet = Fleet::default();
     let clusters = Selection::of(&fleet, &layers, &Selector::default())?;
-    if args.warnings.refuse(&layers, &clusters, || ReadValues::by([&template]), console)? {
+    if args.warnings.refuse(&layers, &clusters, || ReadValues::by([&template]), stderr)? {
         return Ok(Exit::Error);
     }
     if is_dash(&args.output) {
@@ -238,22 +233,22 @@ pub(crate) fn run(
             Change::Update => "updated",
             Change::Unchanged => "unchanged",
         };
-        console.detail(&format!("{}: {change}", args.output.display()));
+        stderr.detail(&format!("{}: {change}", args.output.display()));
     }
     Ok(Exit::Ok)
 }
 
 /// Renders `template` with these inputs.
-fn text(template: &Template, layers: &Layers, args: &RenderArgs, console: &Console) -> Result<String, Failed> {
+fn text(template: &Template, layers: &Layers, args: &RenderArgs, stderr: &Stderr) -> Result<String, Failed> {
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
     let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(layers.alone()?)?);
-    specialise::print_choice(template, inputs, console);
+    specialise::print_choice(template, inputs, stderr);
     let (mut text, mut session) = (String::new(), Session::new());
     if let Err(error) = template.render_inputs(&mut session, inputs, &mut text) {
         return Err(explained(template, inputs, (layers, None), error).into());
     }
-    let mut errors = check(template, &text, args, console)?;
+    let mut errors = check(template, &text, args, stderr)?;
     if errors.is_empty() {
         return Ok(text);
     }
@@ -277,7 +272,7 @@ pub(crate) fn explained(
 }
 
 /// Checks the output, as far as that was requested.
-fn check(template: &Template, text: &str, args: &RenderArgs, console: &Console) -> Checked<Vec<Box<Diagnostic>>> {
+fn check(template: &Template, text: &str, args: &RenderArgs, stderr: &Stderr) -> Checked<Vec<Box<Diagnostic>>> {
     let name = match is_dash(&args.output) {
         true => output_name(template.name(), &language_extensions()),
         false => args.output.display().to_string(),
@@ -290,7 +285,7 @@ fn check(template: &Template, text: &str, args: &RenderArgs, console: &Console) 
         }
     }
     let errors = kinds.as_ref().map(|kinds| kinds.errors_of_file(&name, text)).unwrap_or_default();
-    kube_schemas::warn(kinds.as_ref(), console);
+    kube_schemas::warn(kinds.as_ref(), stderr);
     Ok(errors)
 }
 

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::changes::ChangeArgs;
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
 use crate::input::InputFiles;
@@ -21,6 +20,7 @@ use crate::outputs::OutputArgs;
 use crate::schema::SchemaArgs;
 use crate::shards::RunPart;
 use crate::signals::Stop;
+use crate::stderr::Stderr;
 use crate::unread::WarningArgs;
 use crate::watch::Seen;
 use crate::{chart, remote, specialise, summary, terraform};
@@ -73,7 +73,7 @@ pub(crate) type ReadSet = (Box<dyn RunSet>, RunOutputs, TemplatePaths);
 #[derive(Clone, Copy)]
 pub(crate) struct Surroundings<'r> {
     pub(crate) global: &'r Global,
-    pub(crate) console: &'r Console,
+    pub(crate) stderr: &'r Stderr,
     /// Listens from the first output on.
     pub(crate) stop: &'r OnceCell<Stop>,
 }
@@ -117,7 +117,7 @@ impl RunArgs<'_> {
     ///
     /// # Errors
     /// Errors of reading and compiling.
-    pub(crate) fn read(&self, files: &mut InputFiles, console: &Console) -> std::result::Result<Run, Failed> {
+    pub(crate) fn read(&self, files: &mut InputFiles, stderr: &Stderr) -> std::result::Result<Run, Failed> {
         let (fleet, selector, merge, name_key) = match self.fleet {
             Some(args) => {
                 let fleet = if self.stream { Fleet::default() } else { args.read(files)? };
@@ -126,7 +126,7 @@ impl RunArgs<'_> {
             None => (one_cluster()?, Selector::default(), Merge::default(), None),
         };
         let chart = chart::only_chart(self.paths)?;
-        let values = match layers(self.values, merge, files, console) {
+        let values = match layers(self.values, merge, files, stderr) {
             // What only charts can read as values is left out.
             Err(_) if chart.is_some() && !self.needs_values => Layers::default(),
             read => read?,
@@ -137,7 +137,7 @@ impl RunArgs<'_> {
         let kinds = self.kinds.read(self.warnings.strict)?;
         let (set, outputs, paths) = match chart {
             Some(path) => self.chart(path, files)?,
-            None => self.templates(files, console)?,
+            None => self.templates(files, stderr)?,
         };
         let run = Run::new(set, outputs, self.layout.clone())?;
         Ok(Run { paths, fleet, selector, name_key, values, kinds, ..run })
@@ -162,8 +162,8 @@ impl RunArgs<'_> {
     ///
     /// # Errors
     /// Errors of reading clusters.
-    pub(crate) fn refuses(&self, run: &Run, plan: &Plan, console: &Console) -> Result<bool> {
-        self.warnings.refuse(&run.values, &plan.selection(&run.fleet), || run.reads(), console)
+    pub(crate) fn refuses(&self, run: &Run, plan: &Plan, stderr: &Stderr) -> Result<bool> {
+        self.warnings.refuse(&run.values, &plan.selection(&run.fleet), || run.reads(), stderr)
     }
 
     /// Stamps once: everything, or what differs from the run that was `seen`.
@@ -176,22 +176,22 @@ impl RunArgs<'_> {
         files: &mut InputFiles,
         seen: &mut Seen,
     ) -> std::result::Result<Report, Failed> {
-        let Surroundings { global, console, .. } = around;
+        let Surroundings { global, stderr, .. } = around;
         self.share.start(files);
         // Only directory outputs keep a manifest.
         if !self.target.is_single() && self.changes.preview().is_none() {
             files.start_log();
         }
-        let mut run = self.read(files, console)?;
+        let mut run = self.read(files, stderr)?;
         let plan = run.plan()?;
         if self.stream {
             return self.batches(&run, &plan, around, files);
         }
         check_selection(&run.selector, &run.fleet, &run.values, plan.clusters())?;
         if plan.clusters() == 0 {
-            console.warning("no clusters to stamp");
+            stderr.warning("no clusters to stamp");
         }
-        if self.refuses(&run, &plan, console)? {
+        if self.refuses(&run, &plan, stderr)? {
             return Err(Failed { diagnostics: Vec::new(), failures: Vec::new(), exit: Exit::Error });
         }
         if !self.needs_values && run.set.is_planned_by_values() {
@@ -199,7 +199,7 @@ impl RunArgs<'_> {
             run.values = Layers::default();
         }
         if self.options.specialise != Specialise::Never {
-            specialise::print_choices(&*run.set, &plan.selection(&run.fleet), &run.values, console)?;
+            specialise::print_choices(&*run.set, &plan.selection(&run.fleet), &run.values, stderr)?;
         }
         let digest = self.share.digest(&global.deciding, chart::only_chart(self.paths)?, (&run, &plan), files)?;
         let plan = self.part(&run, plan, seen)?;
@@ -227,17 +227,17 @@ impl RunArgs<'_> {
         run: &Run,
         plan: &Plan,
         (digest, is_narrowed): (String, bool),
-        Surroundings { global, console, stop }: Surroundings<'_>,
+        Surroundings { global, stderr, stop }: Surroundings<'_>,
         files: &InputFiles,
     ) -> std::result::Result<Report, Failed> {
         let bar = match self.fleet {
-            Some(_) => bar(plan.clusters(), console),
+            Some(_) => bar(plan.clusters(), stderr),
             None => ProgressBar::hidden(),
         };
         if self.fleet.is_some() {
             let (templates, clusters) =
                 (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
-            console.detail(&format!("stamping {templates} for {clusters}"));
+            stderr.detail(&format!("stamping {templates} for {clusters}"));
         }
         let options = Options {
             prune: self.options.prune && !is_narrowed,
@@ -261,7 +261,7 @@ impl RunArgs<'_> {
             (_, None) => self.to(None, |target| run.stamp(plan, &options, watch, target, RunMode::Write)),
             (_, option) => {
                 let prefix = self.target.prefix();
-                let mut changes = self.changes.printer(&prefix, console);
+                let mut changes = self.changes.printer(&prefix, stderr);
                 let mut each = |file: &FilePreview<'_>| bar.suspend(|| changes.print(file));
                 let mode = RunMode::Preview(&mut each);
                 let report = self.to(option, |target| run.stamp(plan, &options, watch, target, mode));
@@ -272,7 +272,7 @@ impl RunArgs<'_> {
             }
         };
         bar.finish_and_clear();
-        warn(run, console);
+        warn(run, stderr);
         Ok(with_hints(report?, run))
     }
 
@@ -281,7 +281,7 @@ impl RunArgs<'_> {
         &self,
         run: &Run,
         plan: &Plan,
-        Surroundings { global, console, stop }: Surroundings<'_>,
+        Surroundings { global, stderr, stop }: Surroundings<'_>,
         files: &mut InputFiles,
     ) -> std::result::Result<Report, Failed> {
         if self.options.prune && !run.selector.is_empty() {
@@ -291,14 +291,14 @@ impl RunArgs<'_> {
         }
         let Some(args) = self.fleet else { return Ok(Report::default()) };
         let fleet = args.stream(files)?;
-        let (stop, bar) = (stop.get_or_init(Stop::listen), count(console));
+        let (stop, bar) = (stop.get_or_init(Stop::listen), count(stderr));
         let tick = || bar.inc(1);
         let options = Options { leftovers: self.is_whole_fleet(run), ..self.options(run, global, files) };
         let watch = Watch { stop: stop.flag(), done: &tick };
         let mode = RunMode::Batches(fleet);
         let report = self.to(Some("--stream"), |target| run.stamp(plan, &options, watch, target, mode));
         bar.finish_and_clear();
-        warn(run, console);
+        warn(run, stderr);
         Ok(with_hints(report?, run))
     }
 
@@ -334,16 +334,16 @@ impl RunArgs<'_> {
 
     /// Prints errors, warnings and the summary of a run. Returns the exit.
     pub(crate) fn finish(&self, report: &Report, around: Surroundings<'_>, started: Instant) -> Exit {
-        let (console, took, is_preview) = (around.console, started.elapsed(), self.changes.preview().is_some());
-        print_problems(report, console);
+        let (stderr, took, is_preview) = (around.stderr, started.elapsed(), self.changes.preview().is_some());
+        print_problems(report, stderr);
         match self.fleet {
-            Some(_) => summary::print(report, is_preview, took, console),
-            None => summary::print_folder(report, (is_preview, self.target.is_single()), took, console),
+            Some(_) => summary::print(report, is_preview, took, stderr),
+            None => summary::print_folder(report, (is_preview, self.target.is_single()), took, stderr),
         }
         self.exit(report, around)
     }
 
-    fn exit(&self, report: &Report, Surroundings { console, stop, .. }: Surroundings<'_>) -> Exit {
+    fn exit(&self, report: &Report, Surroundings { stderr, stop, .. }: Surroundings<'_>) -> Exit {
         let is_invalid = |failure: &Failure| matches!(failure.diagnostic.code, Code::InvalidOutput | Code::UnfitOutput);
         // A render without a fleet is partial only if all of its errors are about invalid outputs.
         let is_partial = self.fleet.is_some() || report.failures.iter().all(is_invalid);
@@ -354,7 +354,7 @@ impl RunArgs<'_> {
             _ if report.failed > 0 && (self.options.fail_fast || !is_partial) => Exit::Error,
             _ if report.failed > 0 => Exit::Partial,
             Some(_) => Exit::Error,
-            None if self.warnings.are_errors(console) => Exit::Error,
+            None if self.warnings.are_errors(stderr) => Exit::Error,
             None if self.changes.compare() && report.differs() => Exit::Differs,
             None => Exit::Ok,
         }
@@ -362,9 +362,9 @@ impl RunArgs<'_> {
 }
 
 /// Prints the warnings that a run has found in outputs.
-fn warn(run: &Run, console: &Console) {
-    kube_schemas::warn(run.kinds.as_ref(), console);
-    run.set.warnings().iter().for_each(|warning| console.diagnostic(warning));
+fn warn(run: &Run, stderr: &Stderr) {
+    kube_schemas::warn(run.kinds.as_ref(), stderr);
+    run.set.warnings().iter().for_each(|warning| stderr.diagnostic(warning));
 }
 
 /// Adds hints for users of Terraform to the errors of HCL templates.
@@ -379,22 +379,22 @@ fn with_hints(mut report: Report, run: &Run) -> Report {
 }
 
 /// Prints errors and warnings.
-pub(crate) fn print_problems(report: &Report, console: &Console) {
-    for failure in console.join_places(&report.failures).iter() {
+pub(crate) fn print_problems(report: &Report, stderr: &Stderr) {
+    for failure in stderr.join_places(&report.failures).iter() {
         match failure.diagnostic.cluster {
-            Some(_) => console.failure(failure),
+            Some(_) => stderr.failure(failure),
             // A folder is one cluster without a name.
-            None => console.diagnostic(&failure.diagnostic),
+            None => stderr.diagnostic(&failure.diagnostic),
         }
     }
-    report.errors.iter().for_each(|error| console.diagnostic(error));
-    report.warnings.iter().for_each(|warning| console.warning(warning));
-    report.notes.iter().for_each(|note| console.note(&format!("note: {note}")));
+    report.errors.iter().for_each(|error| stderr.diagnostic(error));
+    report.warnings.iter().for_each(|warning| stderr.warning(warning));
+    report.notes.iter().for_each(|note| stderr.note(&format!("note: {note}")));
 }
 
 /// Creates a bar that counts clusters whose number is unknown, hidden like [`bar`].
-pub(crate) fn count(console: &Console) -> ProgressBar {
-    let bar = bar(0, console);
+pub(crate) fn count(stderr: &Stderr) -> ProgressBar {
+    let bar = bar(0, stderr);
     if let Some(style) = style("{spinner} {human_pos} clusters, {speed}") {
         bar.set_style(style);
     }
@@ -404,8 +404,8 @@ pub(crate) fn count(console: &Console) -> ProgressBar {
 
 /// Creates a progress bar for `clusters`. It is hidden if standard error is not a terminal, with `--quiet` and with JSON
 /// errors.
-pub(crate) fn bar(clusters: usize, console: &Console) -> ProgressBar {
-    if console.quiet || console.format() != ErrorFormat::Human || !std::io::stderr().is_terminal() {
+pub(crate) fn bar(clusters: usize, stderr: &Stderr) -> ProgressBar {
+    if stderr.quiet || stderr.format() != ErrorFormat::Human || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(clusters as u64);

@@ -10,9 +10,9 @@ use dropforge::diagnostics::{Result, counted, thousands};
 use dropforge::engine::Template;
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 
-use crate::console::Console;
 use crate::output::stdout_error;
 use crate::project::key;
+use crate::stderr::Stderr;
 
 /// Maximum number of values to name.
 const NAMED: usize = 40;
@@ -39,12 +39,12 @@ impl SpecialiseArgs {
 }
 
 /// Says with `-v` if a template of an artifact is specialised for these inputs, or which known value differs.
-pub(crate) fn print_choice(template: &Template, inputs: Inputs<'_>, console: &Console) {
+pub(crate) fn print_choice(template: &Template, inputs: Inputs<'_>, stderr: &Stderr) {
     if template.residual().is_none() {
         return;
     }
     let name = template.name();
-    console.detail(&match template.difference(inputs) {
+    stderr.detail(&match template.difference(inputs) {
         None => format!("{name}: specialised to the known values of the artifact"),
         Some(path) => format!("{name}: not specialised: `{path}` differs from the known value of the artifact"),
     });
@@ -59,15 +59,15 @@ pub(crate) fn print_choices(
     set: &dyn RunSet,
     clusters: &Selection<'_>,
     layers: &Layers,
-    console: &Console,
+    stderr: &Stderr,
 ) -> Result<()> {
-    if !console.verbose {
+    if !stderr.verbose {
         return Ok(());
     }
     let mut seen = HashSet::new();
     for template in set.templates() {
         if template.known().is_some_and(|known| seen.insert(std::ptr::from_ref(known))) {
-            console.detail(&choices(template, clusters, layers)?);
+            stderr.detail(&choices(template, clusters, layers)?);
         }
     }
     Ok(())

@@ -11,7 +11,6 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 
 use crate::changes::ChangeArgs;
 use crate::chart::{self, FleetChartArgs};
-use crate::console::Console;
 use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::fleet::FleetArgs;
@@ -26,6 +25,7 @@ use crate::run::{RunArgs, Surroundings, Target};
 use crate::schema::SchemaArgs;
 use crate::shards::{RunPart, ShardArgs};
 use crate::specialise::SpecialiseArgs;
+use crate::stderr::Stderr;
 use crate::unread::WarningArgs;
 use crate::usage::{CHART, refuse, unfit_to};
 use crate::watch::{Seen, WatchArgs};
@@ -113,10 +113,10 @@ pub(crate) fn run(
     args: &StampArgs,
     global: &Global,
     files: &mut InputFiles,
-    console: &Console,
+    stderr: &Stderr,
 ) -> std::result::Result<Exit, Failed> {
     let (started, stop) = (Instant::now(), OnceCell::new());
-    let (around, run) = (Surroundings { global, console, stop: &stop }, args.run_args()?);
+    let (around, run) = (Surroundings { global, stderr, stop: &stop }, args.run_args()?);
     let report = run.once(around, files, &mut Seen::default())?;
     if args.specialise.explain_plan {
         return Ok(Exit::Ok);

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use humansize::{DECIMAL, format_size};
 
-use crate::console::{self, Console};
 use crate::options::ErrorFormat;
+use crate::stderr::{self, Stderr};
 use dropforge::bulk::Report;
 use dropforge::diagnostics::{counted, listed, thousands};
 
@@ -14,30 +14,30 @@ use dropforge::diagnostics::{counted, listed, thousands};
 const NAMED: usize = 5;
 
 /// Prints the summary of a run, or of a preview, which writes nothing.
-pub(crate) fn print(report: &Report, preview: bool, took: Duration, console: &Console) {
-    if console.format() == ErrorFormat::Json {
-        if !console.quiet {
+pub(crate) fn print(report: &Report, preview: bool, took: Duration, stderr: &Stderr) {
+    if stderr.format() == ErrorFormat::Json {
+        if !stderr.quiet {
             let mut summary = report.to_json();
             if let Some(object) = summary.as_object_mut() {
                 object.insert("seconds".into(), serde_json::json!(took.as_secs_f64()));
             }
-            console::line(&serde_json::json!({ "summary": summary }).to_string());
+            stderr::line(&serde_json::json!({ "summary": summary }).to_string());
         }
         return;
     }
-    console.note(&text(report, preview, took));
+    stderr.note(&text(report, preview, took));
 }
 
 /// Prints the summary of a folder that was rendered to files or to a stream, or of a preview of files.
-pub(crate) fn print_folder(report: &Report, (preview, is_stream): (bool, bool), took: Duration, console: &Console) {
-    match console.format() {
-        ErrorFormat::Json if !is_stream => print(report, preview, took, console),
+pub(crate) fn print_folder(report: &Report, (preview, is_stream): (bool, bool), took: Duration, stderr: &Stderr) {
+    match stderr.format() {
+        ErrorFormat::Json if !is_stream => print(report, preview, took, stderr),
         format if format.has_notes() && report.failed == 0 && !is_stream => {
             let what = if preview { "would render" } else { "rendered" };
-            console.note(&format!("{what} {}", counts(report, took, "")));
+            stderr.note(&format!("{what} {}", counts(report, took, "")));
         }
         format if format.has_notes() && report.failed == 0 && !report.copied.is_empty() => {
-            console.note(copied(report).trim_start_matches("; "));
+            stderr.note(copied(report).trim_start_matches("; "));
         }
         _ => {}
     }

@@ -5,8 +5,8 @@ use clap::Args;
 use dropforge::bulk::{Layers, ReadValues, Selection};
 use dropforge::diagnostics::{Result, counted};
 
-use crate::console::Console;
 use crate::project::key;
+use crate::stderr::Stderr;
 
 /// Options of warnings.
 #[derive(Debug, Args)]
@@ -34,26 +34,26 @@ impl WarningArgs {
         layers: &Layers,
         clusters: &Selection<'_>,
         read: impl FnOnce() -> ReadValues,
-        console: &Console,
+        stderr: &Stderr,
     ) -> Result<bool> {
-        if !self.is_part && (self.strict || !console.quiet) {
-            print(&read().and_declared(layers), layers, clusters, console)?;
+        if !self.is_part && (self.strict || !stderr.quiet) {
+            print(&read().and_declared(layers), layers, clusters, stderr)?;
         }
-        let refuse = self.are_errors(console);
+        let refuse = self.are_errors(stderr);
         if refuse {
-            console.note(&format!("nothing is written: {} (--strict)", counted(console.warnings(), "warning")));
+            stderr.note(&format!("nothing is written: {} (--strict)", counted(stderr.warnings(), "warning")));
         }
         Ok(refuse)
     }
 
     /// Returns `true` if there were warnings and they are errors.
-    pub(crate) fn are_errors(&self, console: &Console) -> bool {
-        self.strict && console.warnings() > 0
+    pub(crate) fn are_errors(&self, stderr: &Stderr) -> bool {
+        self.strict && stderr.warnings() > 0
     }
 }
 
-fn print(read: &ReadValues, layers: &Layers, clusters: &Selection<'_>, console: &Console) -> Result<()> {
-    console.diagnostics(read.unread(layers));
-    read.unread_by_clusters(layers, clusters)?.iter().for_each(|failure| console.failure(failure));
+fn print(read: &ReadValues, layers: &Layers, clusters: &Selection<'_>, stderr: &Stderr) -> Result<()> {
+    stderr.diagnostics(read.unread(layers));
+    read.unread_by_clusters(layers, clusters)?.iter().for_each(|failure| stderr.failure(failure));
     Ok(())
 }

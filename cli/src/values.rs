@@ -11,7 +11,6 @@ use dropforge::diagnostics::{Code, Diagnostic, Result, nearest};
 use dropforge::value::{Data, DataMap, OutputFormat, yaml};
 
 use crate::chart;
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::fleet::ReadingArgs;
 use crate::input::{InputFiles, is_dash, unreadable};
@@ -20,6 +19,7 @@ use crate::options::{ValueArgs, named};
 use crate::output::print;
 use crate::project::key;
 use crate::schema::SchemaArgs;
+use crate::stderr::Stderr;
 
 /// Print merged values and where they come from
 ///
@@ -61,10 +61,10 @@ pub(crate) struct ValuesArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &ValuesArgs, files: &mut InputFiles, console: &Console) -> std::result::Result<Exit, Failed> {
+pub(crate) fn run(args: &ValuesArgs, files: &mut InputFiles, stderr: &Stderr) -> std::result::Result<Exit, Failed> {
     args.templates.iter().try_for_each(|path| check_exists(path))?;
     chart::refuse(&args.templates)?;
-    let given = layers::read(&args.values, files, console)?;
+    let given = layers::read(&args.values, files, stderr)?;
     let fleet = args.reading.read(&args.fleet, files)?;
     let cluster = match &args.cluster {
         Some(name) => Some(find(&fleet, name)?),

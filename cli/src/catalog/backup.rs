@@ -5,27 +5,27 @@ use std::time::Duration;
 
 use super::client::{Client, ClientResult, ConnectionArgs};
 use super::output::Output;
-use crate::console::Console;
 use crate::exit::Exit;
+use crate::stderr::Stderr;
 use dropforge::diagnostics::{Code, Diagnostic, counted, thousands};
 use dropforge_catalog::store::{self, StoreResult};
 use humansize::{BINARY, format_size};
 use serde_json::{Value as Json, json};
 
 /// Runs `backup`.
-pub(crate) fn back_up(connection: &ConnectionArgs, file: &Path, force: bool, console: &Console) -> ClientResult<Exit> {
+pub(crate) fn back_up(connection: &ConnectionArgs, file: &Path, force: bool, stderr: &Stderr) -> ClientResult<Exit> {
     let db = connection.file("backup")?;
     let bytes = run(store::back_up(db, file, force))?;
-    console.note(&format!("copied `{db}` to `{}`: {}", file.display(), format_size(bytes, BINARY)));
+    stderr.note(&format!("copied `{db}` to `{}`: {}", file.display(), format_size(bytes, BINARY)));
     Ok(Exit::Ok)
 }
 
 /// Runs `restore`.
-pub(crate) fn restore(connection: &ConnectionArgs, file: &Path, force: bool, console: &Console) -> ClientResult<Exit> {
+pub(crate) fn restore(connection: &ConnectionArgs, file: &Path, force: bool, stderr: &Stderr) -> ClientResult<Exit> {
     let db = connection.file("restore")?;
     let from = file.to_str().ok_or_else(|| Diagnostic::new(Code::Usage, "the name of the backup is not UTF-8"))?;
     let bytes = run(store::restore(from, db, force))?;
-    console.note(&format!("restored `{db}` from `{from}`: {}", format_size(bytes, BINARY)));
+    stderr.note(&format!("restored `{db}` from `{from}`: {}", format_size(bytes, BINARY)));
     Ok(Exit::Ok)
 }
 

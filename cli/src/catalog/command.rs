@@ -16,10 +16,10 @@ use super::output::Output;
 use super::references::{TemplateRef, pair};
 use super::templates::{self, CreateArgs, UpdateArgs};
 use super::{audit, backup, import};
-use crate::console::Console;
 use crate::duration::duration;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
+use crate::stderr::Stderr;
 
 /// Manage a catalog of versioned templates, local or in a service
 ///
@@ -223,14 +223,14 @@ enum CatalogCommand {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &CatalogArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+pub(crate) fn run(args: &CatalogArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
     match &args.command {
-        CatalogCommand::Backup { file, force } => return backup::back_up(&args.connection, file, *force, console),
-        CatalogCommand::Restore { file, force } => return backup::restore(&args.connection, file, *force, console),
+        CatalogCommand::Backup { file, force } => return backup::back_up(&args.connection, file, *force, stderr),
+        CatalogCommand::Restore { file, force } => return backup::restore(&args.connection, file, *force, stderr),
         _ => {}
     }
     let client = &Client::open(&args.connection, files)?;
-    let output = &Output { json: args.json, console };
+    let output = &Output { json: args.json, stderr };
     match &args.command {
         CatalogCommand::Create(args) => templates::create(client, args, files, output),
         CatalogCommand::Update(args) => templates::update(client, args, files, output),

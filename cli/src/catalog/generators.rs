@@ -60,7 +60,7 @@ pub(crate) fn run(client: &Client, command: &GeneratorCommand, output: &Output) 
         GeneratorCommand::Delete { generator } => {
             let id = references::generator(client, generator)?;
             client.delete(&format!("/generators/{id}"))?;
-            output.console.note(&format!("deleted generator {generator}"));
+            output.stderr.note(&format!("deleted generator {generator}"));
         }
         GeneratorCommand::Rotate { generator } => {
             let id = references::generator(client, generator)?;
@@ -73,7 +73,7 @@ pub(crate) fn run(client: &Client, command: &GeneratorCommand, output: &Output) 
 /// Prints the key of a generator on standard output, and nothing else there.
 fn print_key(created: &Json, output: &Output) -> ClientResult<()> {
     let generator = &created["generator"];
-    output.console.note(&format!(
+    output.stderr.note(&format!(
         "generator {} ({}): the key is shown only once",
         text(generator, "name"),
         id(generator)

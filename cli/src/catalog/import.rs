@@ -38,7 +38,7 @@ pub(crate) fn import(
         }
     }
     let (total, new, unchanged) = (counted(new + unchanged, "template"), thousands(new), thousands(unchanged));
-    output.console.note(&format!("imported {total}: {new} new, {unchanged} unchanged"));
+    output.stderr.note(&format!("imported {total}: {new} new, {unchanged} unchanged"));
     if errors.is_empty() { Ok(Exit::Ok) } else { Err(without_duplicates(errors).into()) }
 }
 
@@ -54,7 +54,7 @@ fn import_one(client: &Client, (body, content): &Request, strict: bool, output: 
     }
     let created = client.create("POST", &strict_path("/templates", strict), body, content.as_ref())?;
     print_warnings(&created, content.as_ref(), output);
-    output.console.note(&format!("added {}", version_of(&created.resource)));
+    output.stderr.note(&format!("added {}", version_of(&created.resource)));
     Ok(true)
 }
 

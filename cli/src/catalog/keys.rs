@@ -68,7 +68,7 @@ pub(crate) fn run(client: &Client, command: &KeyCommand, output: &Output) -> Cli
         KeyCommand::Create { role, name, expires } => {
             let expires_at = expires.map(end).transpose()?;
             let created = client.post("/keys", &json!({"role": role, "name": name, "expires_at": expires_at}))?;
-            output.console.note(&format!("created key {}; its secret is shown only once", id(&created["key"])));
+            output.stderr.note(&format!("created key {}; its secret is shown only once", id(&created["key"])));
             output.result(&created, || format!("{}\n", text(&created, "pak")))?;
         }
         KeyCommand::List => {
@@ -87,7 +87,7 @@ pub(crate) fn run(client: &Client, command: &KeyCommand, output: &Output) -> Cli
         }
         KeyCommand::Revoke { id, force } => {
             client.delete(&format!("/keys/{id}?force={force}"))?;
-            output.console.note(&format!("revoked key {id}"));
+            output.stderr.note(&format!("revoked key {id}"));
         }
     }
     Ok(Exit::Ok)

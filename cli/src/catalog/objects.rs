@@ -41,7 +41,7 @@ pub(crate) fn instantiate(
     files: &mut InputFiles,
     output: &Output,
 ) -> ClientResult<Exit> {
-    let layers = layers(&args.values, Merge::default(), files, output.console)?;
+    let layers = layers(&args.values, Merge::default(), files, output.stderr)?;
     let parameters = serde_json::to_value(layers.alone()?)
         .map_err(|error| Diagnostic::new(Code::InputType, format!("cannot write the parameters as JSON: {error}")))?;
     let template = template(client, &args.template)?;
@@ -54,7 +54,7 @@ pub(crate) fn instantiate(
     let created = client.create("POST", &path, &body, source)?;
     let (object, yaml) = (&created.resource, text(&created.resource, "yaml_content"));
     output.warnings(&created, &Source::new(name + " (rendered)", yaml));
-    output.console.note(&format!("created deployment object {} from {}", id(object), version_of(&template)));
+    output.stderr.note(&format!("created deployment object {} from {}", id(object), version_of(&template)));
     output.result(object, || format!("{yaml}{}", if yaml.ends_with('\n') { "" } else { "\n" }))?;
     Ok(Exit::Ok)
 }
@@ -109,7 +109,7 @@ pub(crate) fn why(client: &Client, (name, place): &(String, LinePlace), output: 
     let found = client.get(&format!("/deployment-objects/{}/why?line={line}{column}", object(client, name)?))?;
     let answer: Answer = serde_json::from_value(found.clone())
         .map_err(|error| Diagnostic::new(Code::CatalogUnreachable, format!("the response cannot be read: {error}")))?;
-    output.result(&found, || answer.text(output.console.colors_stdout()))?;
+    output.result(&found, || answer.text(output.stderr.colors_stdout()))?;
     Ok(Exit::Ok)
 }
 
@@ -224,7 +224,7 @@ pub(crate) fn run_stack(client: &Client, command: &StackCommand, output: &Output
         StackCommand::Delete { stack } => {
             let id = references::stack(client, stack)?;
             client.delete(&format!("/stacks/{id}"))?;
-            output.console.note(&format!("deleted stack {stack}"));
+            output.stderr.note(&format!("deleted stack {stack}"));
         }
         StackCommand::Objects { stack } => {
             let path = format!("/stacks/{}/deployment-objects", references::stack(client, stack)?);

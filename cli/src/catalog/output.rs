@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::client::{ClientResult, Created};
-use crate::console::Console;
 use crate::output::print;
+use crate::stderr::Stderr;
 use dropforge::diagnostics::{Severity, counted};
 use dropforge::text::Source;
 use dropforge_catalog::diagnostic;
@@ -15,8 +15,8 @@ use serde_json::Value as Json;
 pub(crate) struct Output<'c> {
     /// Prints results as JSON.
     pub(crate) json: bool,
-    /// The console for warnings and notes.
-    pub(crate) console: &'c Console,
+    /// Prints warnings and notes.
+    pub(crate) stderr: &'c Stderr,
 }
 
 impl Output<'_> {
@@ -33,11 +33,11 @@ impl Output<'_> {
     /// Prints the warnings about a created resource, with positions in `source`.
     pub(crate) fn warnings(&self, created: &Created, source: &Arc<Source>) {
         for warning in &created.warnings {
-            self.console.diagnostic(&diagnostic(warning, source, Severity::Warning));
+            self.stderr.diagnostic(&diagnostic(warning, source, Severity::Warning));
         }
         let more = created.count.saturating_sub(created.warnings.len());
         if more > 0 {
-            self.console.warning(&format!("{} in `{}`", counted(more, "more finding"), source.name()));
+            self.stderr.warning(&format!("{} in `{}`", counted(more, "more finding"), source.name()));
         }
     }
 }

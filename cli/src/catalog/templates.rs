@@ -166,7 +166,7 @@ fn print_version(created: &Created, content: Option<&Arc<Source>>, output: &Outp
 pub(super) fn print_warnings(created: &Created, content: Option<&Arc<Source>>, output: &Output) {
     match content {
         Some(content) => output.warnings(created, content),
-        None => created.warnings.iter().for_each(|found| output.console.warning(&finding_line(found))),
+        None => created.warnings.iter().for_each(|found| output.stderr.warning(&finding_line(found))),
     }
 }
 
@@ -238,6 +238,6 @@ pub(crate) fn delete(client: &Client, reference: &TemplateRef, output: &Output) 
     }
     let row = template(client, reference)?;
     client.delete(&format!("/templates/{}", id(&row)))?;
-    output.console.note(&format!("deleted {}", version_of(&row)));
+    output.stderr.note(&format!("deleted {}", version_of(&row)));
     Ok(Exit::Ok)
 }

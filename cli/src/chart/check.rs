@@ -15,11 +15,11 @@ use dropforge::vm::Session;
 
 use super::{open, user_values};
 use crate::check::CheckArgs;
-use crate::console::Console;
 use crate::exit::Failed;
 use crate::fleet::{check_selection, selector};
 use crate::input::InputFiles;
 use crate::layers::layers;
+use crate::stderr::Stderr;
 
 /// The findings in a chart.
 #[derive(Debug, Default)]
@@ -50,10 +50,10 @@ type Found = (Vec<Box<Diagnostic>>, Vec<Box<Diagnostic>>, Result<ChartRender, Di
 ///
 /// # Errors
 /// Errors of reading values and schemas; `usage` for a selector that selects nothing.
-pub(crate) fn check(path: &Path, with: With<'_>, files: &mut InputFiles, console: &Console) -> Result<Checked, Failed> {
+pub(crate) fn check(path: &Path, with: With<'_>, files: &mut InputFiles, stderr: &Stderr) -> Result<Checked, Failed> {
     let mut checked = Checked::default();
     let result = match checked.open(path, with, files) {
-        Ok(chart) => checked.all(&chart, with, files, console)?,
+        Ok(chart) => checked.all(&chart, with, files, stderr)?,
         Err(errors) => Err(errors.into()),
     };
     if let Err(Failed { diagnostics, failures, .. }) = result {
@@ -80,11 +80,11 @@ impl Checked {
         chart: &ChartSet,
         with: With<'_>,
         files: &mut InputFiles,
-        console: &Console,
+        stderr: &Stderr,
     ) -> Result<Result<(), Failed>, Failed> {
         let args = with.args;
         let is_needed = with.fleet.is_some() || args.schema.first_given().is_some();
-        let mut merged = match layers(args.values.values(), args.values.merge(), files, console) {
+        let mut merged = match layers(args.values.values(), args.values.merge(), files, stderr) {
             Err(error) if is_needed => return Err(error.into()),
             // What only charts can read as values is left out.
             found => found.unwrap_or_default(),

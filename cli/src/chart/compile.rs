@@ -8,9 +8,9 @@ use dropforge::diagnostics::{Diagnostics, Result as Checked, counted};
 use dropforge::dialect::helm::chart::UserValues;
 
 use crate::compile::CompileArgs;
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, check_one_dash};
+use crate::stderr::Stderr;
 use crate::usage::{CHART, refuse};
 
 /// Compiles a chart.
@@ -21,20 +21,20 @@ pub(crate) fn compile(
     path: &Path,
     args: &CompileArgs,
     files: &mut InputFiles,
-    console: &Console,
+    stderr: &Stderr,
 ) -> Result<Exit, Failed> {
     refuse_options(path, args)?;
     let variants = variants(args, files)?;
     let engine = args.language.engine().build();
     let bundle = engine.bundle_chart(&super::source(path, files)?, &variants)?.strip(args.strip);
-    if args.denies(&bundle.lints(), console) {
+    if args.denies(&bundle.lints(), stderr) {
         return Ok(Exit::Error);
     }
     let bytes = bundle.encode()?;
     args.write(&bytes)?;
     let programs = counted(bundle.programs().len(), "program");
     let size = format_size(bytes.len(), DECIMAL);
-    console.note(&format!("compiled the chart {} with {programs} into {size}", bundle.name()));
+    stderr.note(&format!("compiled the chart {} with {programs} into {size}", bundle.name()));
     Ok(Exit::Ok)
 }
 

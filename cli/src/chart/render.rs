@@ -3,12 +3,12 @@
 use std::any::Any;
 
 use super::refuse_others;
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
 use crate::kube_schemas;
 use crate::options::Global;
 use crate::render::RenderArgs;
+use crate::stderr::Stderr;
 use crate::usage::{CHART, refuse};
 use dropforge::bulk::{ChartSet, KubeSchemas, Run, show_chart_writers};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked, Severity};
@@ -18,18 +18,13 @@ use dropforge::engine::chart::ChartRender;
 ///
 /// # Errors
 /// Errors of the chart and its values; a document that is not YAML; errors of writing.
-pub(crate) fn run(
-    args: &RenderArgs,
-    global: &Global,
-    files: &mut InputFiles,
-    console: &Console,
-) -> Result<Exit, Failed> {
+pub(crate) fn run(args: &RenderArgs, global: &Global, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
     if !is_dash(&args.output) {
-        return args.stamp(global, files, console);
+        return args.stamp(global, files, stderr);
     }
     let reader = args.run_args()?;
-    let run = reader.read(files, console)?;
-    if reader.refuses(&run, &run.plan()?, console)? {
+    let run = reader.read(files, stderr)?;
+    if reader.refuses(&run, &run.plan()?, stderr)? {
         return Ok(Exit::Error);
     }
     let Run { set, kinds, .. } = run;
@@ -38,13 +33,13 @@ pub(crate) fn run(
     let ChartSet { template, values, release, capabilities, selection, .. } = *chart;
     let render = template.render(&values, &release, &capabilities)?;
     let output = render.output()?;
-    unusual(&render, args.is_strict(), console)?;
+    unusual(&render, args.is_strict(), stderr)?;
     let text = match args.chart.show_only.as_slice() {
         [] => output.text_of(selection),
         patterns => output.only(patterns, selection)?,
     };
-    check_kinds(kinds.as_ref(), render, &text, console)?;
-    if args.warnings.are_errors(console) {
+    check_kinds(kinds.as_ref(), render, &text, stderr)?;
+    if args.warnings.are_errors(stderr) {
         return Ok(Exit::Error);
     }
     crate::output::print(text)?;
@@ -56,11 +51,11 @@ fn check_kinds(
     kinds: Option<&KubeSchemas>,
     render: ChartRender,
     text: &str,
-    console: &Console,
+    stderr: &Stderr,
 ) -> Result<(), Diagnostics> {
     let name = format!("{}.yaml", render.plan().charts().first().map_or("", |chart| chart.path()));
     let mut errors = kinds.map(|kinds| kinds.errors_of_file(&name, text)).unwrap_or_default();
-    kube_schemas::warn(kinds, console);
+    kube_schemas::warn(kinds, stderr);
     if errors.is_empty() {
         return Ok(());
     }
@@ -96,12 +91,12 @@ pub(crate) fn refuse_options(args: &RenderArgs) -> Checked<()> {
 ///
 /// # Errors
 /// The findings, with `strict`.
-pub(super) fn unusual(render: &ChartRender, strict: bool, console: &Console) -> Result<(), Diagnostics> {
+pub(super) fn unusual(render: &ChartRender, strict: bool, stderr: &Stderr) -> Result<(), Diagnostics> {
     let mut found = render.warnings();
     if strict && !found.is_empty() {
         found.iter_mut().for_each(|error| error.severity = Severity::Error);
         return Err(found.into());
     }
-    found.iter().for_each(|warning| console.diagnostic(warning));
+    found.iter().for_each(|warning| stderr.diagnostic(warning));
     Ok(())
 }

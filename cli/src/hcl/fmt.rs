@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash, unreadable};
 use crate::options::limits;
 use crate::output::print;
+use crate::stderr::Stderr;
 use clap::Args;
 use dropforge::bulk::{unified_diff, write_file};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
@@ -45,14 +45,14 @@ pub(crate) struct FmtArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &FmtArgs, files: &mut InputFiles, console: &Console) -> std::result::Result<Exit, Failed> {
+pub(crate) fn run(args: &FmtArgs, files: &mut InputFiles, stderr: &Stderr) -> std::result::Result<Exit, Failed> {
     let (mut failed, mut differs) = (false, false);
     for path in paths(args)? {
         match format_file(args, &path, files) {
             Ok(changed) => differs |= changed,
             Err(closed) if closed.exit == Exit::ClosedPipe => return Err(closed),
             Err(errors) => {
-                errors.diagnostics.iter().for_each(|diagnostic| console.diagnostic(diagnostic));
+                errors.diagnostics.iter().for_each(|diagnostic| stderr.diagnostic(diagnostic));
                 failed = true;
             }
         }

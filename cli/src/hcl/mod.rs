@@ -5,9 +5,9 @@ mod fmt;
 
 pub(crate) use fmt::is_configuration;
 
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
+use crate::stderr::Stderr;
 use clap::Subcommand;
 
 /// Commands on HCL files.
@@ -18,9 +18,9 @@ pub(crate) enum HclCommand {
 }
 
 /// Runs the command.
-pub(crate) fn run(command: &HclCommand, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+pub(crate) fn run(command: &HclCommand, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
     match command {
-        HclCommand::Decode(args) => decode::run(args, files, console),
-        HclCommand::Fmt(args) => fmt::run(args, files, console),
+        HclCommand::Decode(args) => decode::run(args, files, stderr),
+        HclCommand::Fmt(args) => fmt::run(args, files, stderr),
     }
 }

@@ -13,7 +13,6 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::chart::ChartArgs;
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::fleet::ReadingArgs;
 use crate::input::InputFiles;
@@ -21,6 +20,7 @@ use crate::options::{LanguageArgs, ValueArgs};
 use crate::output::print;
 use crate::project::key;
 use crate::schema::SchemaArgs;
+use crate::stderr::Stderr;
 use lines::Lines;
 use session::{Session, greeting};
 
@@ -68,13 +68,13 @@ pub(crate) struct ConsoleArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: ConsoleArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+pub(crate) fn run(args: ConsoleArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
     let history = !args.no_history;
-    let session = RefCell::new(Session::new(args, files, console)?);
+    let session = RefCell::new(Session::new(args, files, stderr)?);
     let words = || session.borrow_mut().words();
     let mut lines = Lines::open(history, &words)?;
     if lines.are_typed() {
-        console.note(&greeting());
+        stderr.note(&greeting());
     }
     let mut failed = false;
     loop {
@@ -85,7 +85,7 @@ pub(crate) fn run(args: ConsoleArgs, files: &mut InputFiles, console: &Console) 
             Ok(None) => break,
             Err(error) => {
                 failed = true;
-                console.diagnostics(error.diagnostics);
+                stderr.diagnostics(error.diagnostics);
             }
         }
     }

@@ -12,17 +12,17 @@ use super::language::title;
 use super::lines;
 use super::values::paths;
 use crate::chart;
-use crate::console::Console;
 use crate::exit::Failed;
 use crate::input::{InputFiles, is_dash};
 use crate::layers;
+use crate::stderr::Stderr;
 use crate::usage;
 
 /// A console.
 pub(super) struct Session<'a> {
     pub(super) args: ConsoleArgs,
     pub(super) files: &'a mut InputFiles,
-    pub(super) console: &'a Console,
+    pub(super) stderr: &'a Stderr,
     pub(super) fleet: Fleet,
     /// The values of environment variables. They stay the same, unlike those of files.
     pub(super) environment: Vec<Assignment>,
@@ -39,7 +39,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// Errors of reading; `usage` for options that do not fit.
-    pub(super) fn new(mut args: ConsoleArgs, files: &'a mut InputFiles, console: &'a Console) -> Result<Self, Failed> {
+    pub(super) fn new(mut args: ConsoleArgs, files: &'a mut InputFiles, stderr: &'a Stderr) -> Result<Self, Failed> {
         if let Some(option) = reads_stdin(&args) {
             let message = format!("`{option}` and the lines of the console both read standard input");
             return Err(Diagnostic::new(Code::Usage, message).with_help("name a file").into());
@@ -57,9 +57,9 @@ impl<'a> Session<'a> {
         let fleet = args.reading.read(&args.fleet, files)?;
         let (root, language) = if is_chart { (PathBuf::new(), Dialect::Helm) } else { place(&args)? };
         let prefixes = if is_chart { Vec::new() } else { std::mem::take(&mut args.values.env_prefix) };
-        let environment = layers::environment(&prefixes, console)?;
+        let environment = layers::environment(&prefixes, stderr)?;
         let kept = String::new();
-        let session = Self { args, files, console, fleet, environment, is_chart, root, language, kept };
+        let session = Self { args, files, stderr, fleet, environment, is_chart, root, language, kept };
         session.cluster()?;
         Ok(session)
     }

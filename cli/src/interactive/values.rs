@@ -67,7 +67,7 @@ impl Session<'_> {
     /// Errors of reading and merging them.
     pub(super) fn inputs(&mut self) -> Result<SessionInputs, Failed> {
         self.files.forget_files();
-        let mut given = layers::read(&self.args.values, self.files, self.console)?;
+        let mut given = layers::read(&self.args.values, self.files, self.stderr)?;
         given.sets.splice(..0, self.environment.iter().cloned());
         let layers = given.layers(self.args.reading.merge());
         let layers = self.args.schema.add_to(layers, &self.args.templates, self.files)?;

@@ -16,12 +16,12 @@ use dropforge::value::yaml::{self, Node};
 use dropforge::value::{Arena, Data, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
-use crate::console::Console;
 use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::options::LanguageArgs;
 use crate::output::print;
+use crate::stderr::Stderr;
 use resource_list::{Identity, ResourceList};
 
 /// Render templates as a KRM function: a ResourceList on standard input and output
@@ -41,7 +41,7 @@ pub(crate) struct KrmArgs {
 type Errors = Vec<Box<Diagnostic>>;
 
 /// Runs the command.
-pub(crate) fn run(args: &KrmArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+pub(crate) fn run(args: &KrmArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
     let mut list = ResourceList::read(&files.read(Path::new("-"), "-")?)?;
     let mut warnings = Vec::new();
     let made = make(args, &list, &mut warnings);
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &KrmArgs, files: &mut InputFiles, console: &Console) -> 
         Err(errors) => (Exit::Error, warnings.into_iter().chain(errors).collect()),
     };
     print(list.finish(&found))?;
-    console.diagnostics(found);
+    stderr.diagnostics(found);
     Ok(exit)
 }
 

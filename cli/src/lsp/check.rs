@@ -21,8 +21,8 @@ use super::home::{Home, Language};
 use super::values::{MAX_INPUT, ProjectValues, file_of};
 use super::world::{Shared, Snapshot};
 use crate::check::{CheckArgs, hcl_errors, with_open};
-use crate::console::Console;
 use crate::input::InputFiles;
+use crate::stderr::Stderr;
 use dropforge::bulk::{self, MissingNames};
 use dropforge::bytecode::Dialect;
 use dropforge::compiler::Named;
@@ -53,13 +53,13 @@ impl Ready {
     pub(super) fn new(
         home: &Home,
         args: CheckArgs,
-        console: &Console,
+        stderr: &Stderr,
         root: Option<PathBuf>,
         outputs: Vec<String>,
         snapshot: &Snapshot,
     ) -> Self {
         let open = snapshot.open_files();
-        let values = Arc::new(ProjectValues::read(home, &args, &snapshot.settings, &open, console));
+        let values = Arc::new(ProjectValues::read(home, &args, &snapshot.settings, &open, stderr));
         let mut files = InputFiles::new(MAX_INPUT).with_open(open);
         let engine = args.language.engine().build();
         let types = args.schema.var_types().and_then(|path| files.read(path, "--var-types -").ok());
@@ -231,7 +231,7 @@ fn check_project(home: &Home, snapshot: &Snapshot, shared: &Shared) -> (Findings
         Home::Chart(chart) => chart.join("Chart.yaml"),
     };
     let mut findings = FindingsBuilder::new(home, &nowhere, snapshot);
-    let (args, console) = match home.arguments(&snapshot.settings) {
+    let (args, stderr) = match home.arguments(&snapshot.settings) {
         Ok(found) => found,
         Err(errors) => {
             errors.iter().for_each(|error| findings.add(error));
@@ -240,16 +240,16 @@ fn check_project(home: &Home, snapshot: &Snapshot, shared: &Shared) -> (Findings
     };
     let open = snapshot.open_files();
     let mut files = InputFiles::new(MAX_INPUT).with_open(open);
-    let ready = match crate::check::find(&args, 0, &mut files, &console) {
+    let ready = match crate::check::find(&args, 0, &mut files, &stderr) {
         Ok(found) => {
             found.found.iter().for_each(|one| findings.add(one));
             found.failures.iter().for_each(|failure| findings.add(&failure.folded()));
-            Ready::new(home, args, &console, found.root, found.outputs, snapshot)
+            Ready::new(home, args, &stderr, found.root, found.outputs, snapshot)
         }
         Err(failed) => {
             failed.diagnostics.iter().for_each(|one| findings.add(one));
             failed.failures.iter().for_each(|failure| findings.add(&failure.folded()));
-            Ready::new(home, args, &console, None, Vec::new(), snapshot)
+            Ready::new(home, args, &stderr, None, Vec::new(), snapshot)
         }
     };
     shared.keep_values(home, ready.values.clone());

@@ -10,9 +10,9 @@ use serde_json::Value;
 use super::content::canonical;
 use crate::check::CheckArgs;
 use crate::command::check_args;
-use crate::console::Console;
 use crate::hcl::is_configuration;
 use crate::project::FILE;
+use crate::stderr::Stderr;
 use dropforge::diagnostics::Diagnostic;
 use dropforge::engine::{Dialect, dialect_of};
 
@@ -113,7 +113,7 @@ impl Home {
     ///
     /// # Errors
     /// Errors of the project file and of settings.
-    pub(super) fn arguments(&self, settings: &Settings) -> Result<(CheckArgs, Console), Vec<Box<Diagnostic>>> {
+    pub(super) fn arguments(&self, settings: &Settings) -> Result<(CheckArgs, Stderr), Vec<Box<Diagnostic>>> {
         let mut args: Vec<OsString> = vec!["dropforge".into(), "check".into()];
         let (project, file) = match self {
             Self::Project(project) => (Some(project), None),

@@ -31,9 +31,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use clap::Args;
 
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
+use crate::stderr::Stderr;
 
 /// Run the language server for editors, on standard input and output
 ///
@@ -49,8 +49,8 @@ pub(crate) struct LspArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(_: &LspArgs, _: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
-    Ok(server::run(console))
+pub(crate) fn run(_: &LspArgs, _: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
+    Ok(server::run(stderr))
 }
 
 /// The size of the stack of a thread that checks.

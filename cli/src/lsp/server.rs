@@ -29,8 +29,8 @@ use super::home::Settings;
 use super::worker::{CheckJob, Worker};
 use super::world::World;
 use super::{STACK, completion, edits, guarded, hints, hover, navigation};
-use crate::console::Console;
 use crate::exit::Exit;
+use crate::stderr::Stderr;
 
 /// The files that may change what is found: templates, values, schemas, fleets and projects.
 const WATCHED: &str =
@@ -45,12 +45,12 @@ const SELECT_CLUSTER: &str = "dropforge.selectCluster";
 const LIST_CLUSTERS: &str = "dropforge.listClusters";
 
 /// Serves a client on standard input and output until it ends the session.
-pub(super) fn run(console: &Console) -> Exit {
+pub(super) fn run(stderr: &Stderr) -> Exit {
     let (connection, _threads) = Connection::stdio();
     match start(&connection) {
         Ok(mut server) => server.serve(),
         Err(error) => {
-            console.warning(&format!("the client did not begin a session: {error}"));
+            stderr.warning(&format!("the client did not begin a session: {error}"));
             Exit::Error
         }
     }

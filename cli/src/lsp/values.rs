@@ -8,10 +8,10 @@ use std::time::Duration;
 use super::home::{Home, Settings, chart_of};
 use crate::chart;
 use crate::check::CheckArgs;
-use crate::console::Console;
 use crate::input::{InputFiles, OpenFiles};
 use crate::missing::GivenValues;
 use crate::options::limits;
+use crate::stderr::Stderr;
 use dropforge::bulk::input::{self, Place};
 use dropforge::bulk::values::Step;
 use dropforge::bulk::{Cluster, Fleet, Format};
@@ -57,16 +57,10 @@ pub(super) struct ProjectValues {
 
 impl ProjectValues {
     /// Reads the values of a home. Whatever cannot be read is left out: the check reports it.
-    pub(super) fn read(
-        home: &Home,
-        args: &CheckArgs,
-        settings: &Settings,
-        open: &OpenFiles,
-        console: &Console,
-    ) -> Self {
+    pub(super) fn read(home: &Home, args: &CheckArgs, settings: &Settings, open: &OpenFiles, stderr: &Stderr) -> Self {
         let mut files = InputFiles::new(MAX_INPUT).with_open(open.clone());
         let schema = (&args.schema, args.templates.as_slice());
-        let given = args.values.given(schema, &mut files, console).ok();
+        let given = args.values.given(schema, &mut files, stderr).ok();
         let (clusters, cluster) = given.as_ref().map(|(.., fleet)| chosen(fleet, settings)).unwrap_or_default();
         let name = cluster.as_ref().map(|cluster| cluster.name().to_owned());
         let schemas = args.schema.paths(&args.templates);

@@ -203,7 +203,7 @@ impl World {
         let open = self.snapshot().open_files();
         let read = home
             .arguments(&self.settings)
-            .map(|(args, console)| Arc::new(ProjectValues::read(home, &args, &self.settings, &open, &console)));
+            .map(|(args, stderr)| Arc::new(ProjectValues::read(home, &args, &self.settings, &open, &stderr)));
         let values = read.unwrap_or_default();
         self.shared.keep_values(home, values.clone());
         values

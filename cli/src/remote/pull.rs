@@ -9,10 +9,10 @@ use dropforge::bulk::write_file;
 use dropforge::remote::oci;
 
 use super::reference;
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
 use crate::output::print;
+use crate::stderr::Stderr;
 
 /// Pull an artifact from an OCI registry
 ///
@@ -33,7 +33,7 @@ pub(crate) struct PullArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &PullArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+pub(crate) fn run(args: &PullArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
     let reference = reference(&args.url)?;
     let pulled = oci::pull(&reference, files.max_bytes())?;
     match is_dash(&args.output) {
@@ -41,6 +41,6 @@ pub(crate) fn run(args: &PullArgs, files: &mut InputFiles, console: &Console) ->
         false => write_file(&args.output, &pulled.bytes, false).map(|_| ())?,
     }
     let size = format_size(pulled.bytes.len(), DECIMAL);
-    console.note(&format!("pulled {size} from oci://{}", reference.with_digest(pulled.digest)));
+    stderr.note(&format!("pulled {size} from oci://{}", reference.with_digest(pulled.digest)));
     Ok(Exit::Ok)
 }

@@ -13,10 +13,10 @@ use dropforge::remote::oci;
 use super::reference;
 use crate::artifacts;
 use crate::chart;
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::output::print;
+use crate::stderr::Stderr;
 
 /// Push an artifact to an OCI registry
 ///
@@ -38,14 +38,14 @@ pub(crate) struct PushArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &PushArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+pub(crate) fn run(args: &PushArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
     let reference = reference(&args.url)?;
     chart::refuse_source(&args.file)?;
     let bytes = files.bytes(&args.file, "-")?;
     let bundle = artifacts::bundle_of(bytes.clone(), &args.file)?;
     let size = format_size(bytes.len(), DECIMAL);
     let digest = oci::push(&reference, bytes.to_vec().into(), annotations(&bundle))?;
-    console.note(&format!("pushed {size} to oci://{reference}"));
+    stderr.note(&format!("pushed {size} to oci://{reference}"));
     print(format!("oci://{}\n", reference.with_digest(digest)))?;
     Ok(Exit::Ok)
 }

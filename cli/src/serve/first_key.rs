@@ -8,16 +8,16 @@ use std::path::Path;
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge_catalog::{Catalog, CatalogError, new_key};
 
-use crate::console::Console;
 use crate::exit::Failed;
 use crate::output::print;
+use crate::stderr::Stderr;
 
 /// Creates a key if the catalog has none, and prints it.
-pub(super) async fn printed(catalog: &Catalog, console: &Console) -> Result<(), Failed> {
+pub(super) async fn printed(catalog: &Catalog, stderr: &Stderr) -> Result<(), Failed> {
     match catalog.initialise(None).await.map_err(unusable)? {
         Some(key) => Ok(print(format!("{key}\n"))?),
         None => {
-            console.note("the catalog has an administrator key: no other was created");
+            stderr.note("the catalog has an administrator key: no other was created");
             Ok(())
         }
     }
@@ -26,9 +26,9 @@ pub(super) async fn printed(catalog: &Catalog, console: &Console) -> Result<(), 
 /// Creates a key if the catalog has none, and writes it to `path`, which must not exist.
 ///
 /// The file is complete before the catalog knows the key, so the key is never lost.
-pub(super) async fn written(path: &Path, catalog: &Catalog, console: &Console) -> Result<(), Failed> {
+pub(super) async fn written(path: &Path, catalog: &Catalog, stderr: &Stderr) -> Result<(), Failed> {
     if catalog.has_admin_key().await.map_err(unusable)? {
-        console.note("the catalog has an administrator key: no other was created");
+        stderr.note("the catalog has an administrator key: no other was created");
         return Ok(());
     }
     let key = new_key().map_err(unusable)?;
@@ -39,7 +39,7 @@ pub(super) async fn written(path: &Path, catalog: &Catalog, console: &Console) -
         let _ = remove_file(path);
     }
     if added.map_err(unusable)?.is_some() {
-        console.note(&format!("wrote the administrator key to `{}`", path.display()));
+        stderr.note(&format!("wrote the administrator key to `{}`", path.display()));
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use serde_json::{Map, Value as Json};
 use dropforge_catalog::server::{Exchange, Log};
 
 use super::ServeArgs;
-use crate::console::Console;
+use crate::stderr::Stderr;
 
 /// Lines that wait for the writer. Further ones are dropped.
 const QUEUE: usize = 8192;
@@ -75,8 +75,8 @@ pub(crate) struct Logger {
 
 impl Logger {
     /// Starts the thread that writes.
-    pub(crate) fn start(args: &ServeArgs, console: &Console) -> Self {
-        let usual = if console.verbose { Level::Info } else { Level::Warn };
+    pub(crate) fn start(args: &ServeArgs, stderr: &Stderr) -> Self {
+        let usual = if stderr.verbose { Level::Info } else { Level::Warn };
         let (lines, waiting) = sync_channel(QUEUE);
         thread::spawn(move || write(&waiting));
         Self { is_json: args.log_format, level: args.log_level.unwrap_or(usual), lines, dropped: Arc::default() }
@@ -88,11 +88,11 @@ impl Logger {
         Log::new(move |exchange| logger.exchange(exchange))
     }
 
-    /// Logs an event in the life of the service. As text it is a note on the console.
-    pub(crate) fn event(&self, level: Level, message: &str, console: &Console) {
+    /// Logs an event in the life of the service. As text it is a note on standard error.
+    pub(crate) fn event(&self, level: Level, message: &str, stderr: &Stderr) {
         match (self.is_json, level) {
-            (false, Level::Warn) => console.warning(message),
-            (false, _) => console.note(message),
+            (false, Level::Warn) => stderr.warning(message),
+            (false, _) => stderr.note(message),
             (true, _) => self.send(self.line(level, message)),
         }
     }

@@ -8,9 +8,9 @@ mod log;
 
 pub(crate) use args::ServeArgs;
 
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
+use crate::stderr::Stderr;
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge_catalog::server::{Server, Settings};
 use dropforge_catalog::{Catalog, CatalogError, store};
@@ -18,30 +18,30 @@ use log::{Level, Logger};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Runs the command.
-pub(crate) fn run(args: &ServeArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+pub(crate) fn run(args: &ServeArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
     let key = args.init_key_file.as_ref().map(|path| files.read(path, "--init-key-file -")).transpose()?;
     let broken = |error: std::io::Error| Diagnostic::new(Code::Internal, format!("cannot start the service: {error}"));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(broken)?;
-    let served = runtime.block_on(serve(args, key.as_ref().map(|key| key.text()), console));
+    let served = runtime.block_on(serve(args, key.as_ref().map(|key| key.text()), stderr));
     // Renders that outlast the drain must not hold up the end.
     runtime.shutdown_background();
     served
 }
 
-async fn serve(args: &ServeArgs, given_key: Option<&str>, console: &Console) -> Result<Exit, Failed> {
+async fn serve(args: &ServeArgs, given_key: Option<&str>, stderr: &Stderr) -> Result<Exit, Failed> {
     let catalog = Catalog::open(&args.db, &args.render_options()).await.map_err(|error| unusable(&args.db, &error))?;
     let catalog = catalog.with_quotas(args.quotas());
-    first_key(args, given_key, &catalog, console).await?;
+    first_key(args, given_key, &catalog, stderr).await?;
     let unbound =
         |error: std::io::Error| Diagnostic::new(Code::Usage, format!("cannot listen on {}: {error}", args.listen));
-    let logger = Logger::start(args, console);
+    let logger = Logger::start(args, stderr);
     let settings = args.transport.apply(Settings { log: Some(logger.requests()), ..args.settings() })?;
     let server = Server::bind(settings, catalog.clone()).await.map_err(unbound)?;
     let shutdown = shutdown().map_err(unbound)?;
     let address = server.address();
-    logger.event(Level::Info, &format!("listening on {}://{address}", args.transport.scheme()), console);
+    logger.event(Level::Info, &format!("listening on {}://{address}", args.transport.scheme()), stderr);
     if let Some(warning) = args.transport.warning(address) {
-        logger.event(Level::Warn, &warning, console);
+        logger.event(Level::Warn, &warning, stderr);
     }
     let deadline = server.serve(shutdown).await;
     // Whatever the store still waits for must not hold up the end.
@@ -51,10 +51,10 @@ async fn serve(args: &ServeArgs, given_key: Option<&str>, console: &Console) -> 
 }
 
 /// Creates the first key if requested.
-async fn first_key(args: &ServeArgs, given: Option<&str>, catalog: &Catalog, console: &Console) -> Result<(), Failed> {
+async fn first_key(args: &ServeArgs, given: Option<&str>, catalog: &Catalog, stderr: &Stderr) -> Result<(), Failed> {
     match (&args.init, given) {
-        (Some(Some(path)), _) => first_key::written(path, catalog, console).await,
-        (Some(None), _) => first_key::printed(catalog, console).await,
+        (Some(Some(path)), _) => first_key::written(path, catalog, stderr).await,
+        (Some(None), _) => first_key::printed(catalog, stderr).await,
         (None, Some(_)) => catalog.initialise(given).await.map(drop).map_err(|error| unusable(&args.db, &error)),
         (None, None) => Ok(()),
     }

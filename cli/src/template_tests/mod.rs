@@ -32,13 +32,13 @@ use self::render::{Charts, Folders};
 use self::report::{Case, CoverageArgs, Coverages, FileReport, Results, Status};
 use self::snapshot::Snapshots;
 use self::suite::{Suite, TestJob, TestTarget};
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::options::{AllowArgs, LanguageArgs};
 use crate::output::print;
 use crate::project::key;
 use crate::schema::SchemaArgs;
+use crate::stderr::Stderr;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge::engine::path_from_here;
 
@@ -87,14 +87,14 @@ pub(crate) struct TestArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &TestArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
-    let found = target::test_files(&args.paths, console)?;
+pub(crate) fn run(args: &TestArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
+    let found = target::test_files(&args.paths, stderr)?;
     let builder = || args.allow.grant(args.language.engine());
     let engine = builder()?.build();
     let mut run = TestRun {
         args,
         files,
-        console,
+        stderr,
         charts: Charts::new(&engine),
         folders: Folders::new(&args.language, &args.schema, builder),
         coverages: Coverages::wanted(&args.coverage),
@@ -102,22 +102,22 @@ pub(crate) fn run(args: &TestArgs, files: &mut InputFiles, console: &Console) ->
     let mut results = Results::default();
     for path in &found {
         let report = run.file(path)?;
-        if !args.list && !console.quiet && !report.is_empty() {
-            print(report.lines(console.verbose))?;
+        if !args.list && !stderr.quiet && !report.is_empty() {
+            print(report.lines(stderr.verbose))?;
         }
         results.files.push(report);
     }
     if !args.list {
-        console.diagnostics(snapshot::left_over(&found, args.update)?);
+        stderr.diagnostics(snapshot::left_over(&found, args.update)?);
     }
     let low = run.coverage()?;
-    let exit = finish(args, &results, console)?;
-    low.iter().for_each(|error| console.diagnostic(error));
+    let exit = finish(args, &results, stderr)?;
+    low.iter().for_each(|error| stderr.diagnostic(error));
     Ok(if low.is_some() && exit == Exit::Ok { Exit::Error } else { exit })
 }
 
 /// Writes the report and returns the exit.
-fn finish(args: &TestArgs, results: &Results, console: &Console) -> Result<Exit, Failed> {
+fn finish(args: &TestArgs, results: &Results, stderr: &Stderr) -> Result<Exit, Failed> {
     if results.len() == 0 && results.passed() {
         let text = args.filter.as_deref().unwrap_or("");
         let error = Diagnostic::new(Code::Usage, format!("no test has a name with `{text}`"));
@@ -127,9 +127,9 @@ fn finish(args: &TestArgs, results: &Results, console: &Console) -> Result<Exit,
         results.write_junit(path)?;
     }
     if !args.list {
-        console.note(&results.summary());
+        stderr.note(&results.summary());
     }
-    let is_refused = args.strict && console.warnings() > 0;
+    let is_refused = args.strict && stderr.warnings() > 0;
     Ok(if results.passed() && !is_refused { Exit::Ok } else { Exit::Error })
 }
 
@@ -137,7 +137,7 @@ fn finish(args: &TestArgs, results: &Results, console: &Console) -> Result<Exit,
 struct TestRun<'r> {
     args: &'r TestArgs,
     files: &'r mut InputFiles,
-    console: &'r Console,
+    stderr: &'r Stderr,
     charts: Charts<'r>,
     folders: Folders<'r>,
     coverages: Option<Coverages>,
@@ -154,7 +154,7 @@ impl TestRun<'_> {
         match self.tests(&path, &mut report)? {
             Ok(()) => {}
             Err(errors) => {
-                errors.iter().for_each(|error| self.console.diagnostic(error));
+                errors.iter().for_each(|error| self.stderr.diagnostic(error));
                 report.errors = errors;
             }
         }
@@ -188,7 +188,7 @@ impl TestRun<'_> {
             report.cases.push(case);
         }
         if !self.args.list {
-            snapshots.finish()?.iter().for_each(|warning| self.console.diagnostic(warning));
+            snapshots.finish()?.iter().for_each(|warning| self.stderr.diagnostic(warning));
             report.snapshots = snapshots.changed;
         }
         Ok(Ok(()))
@@ -237,12 +237,12 @@ impl TestRun<'_> {
         let outputs = match &*job.target {
             TestTarget::Chart(chart) => self.charts.render(chart, job, coverage.as_ref(), self.files),
             TestTarget::Folder(folder) => {
-                self.console.diagnostics(self.folders.unread(folder, job, self.files));
+                self.stderr.diagnostics(self.folders.unread(folder, job, self.files));
                 self.folders.render(folder, job, coverage.as_ref(), self.files)
             }
         };
         let failures = check::failures(job, &outputs, snapshots, self.files);
-        failures.iter().for_each(|failure| self.console.diagnostic(failure));
+        failures.iter().for_each(|failure| self.stderr.diagnostic(failure));
         let status = if failures.is_empty() { Status::Passed } else { Status::Failed(failures) };
         Case::new(job, status, started.elapsed())
     }

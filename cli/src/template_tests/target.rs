@@ -7,8 +7,8 @@ use super::asserts::{Assertion, Expectation, Expected, PlacedText};
 use super::render::Charts;
 use super::snapshot::FOLDER;
 use super::suite::{NodeReader, Suite, Test, TestJob, TestTarget};
-use crate::console::Console;
 use crate::options::LanguageArgs;
+use crate::stderr::Stderr;
 use dropforge::bulk::{Entry, discover_with};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge::engine::{dialect_of, path_from_here};
@@ -243,10 +243,10 @@ fn names_in(folder: &Path) -> Vec<String> {
 ///
 /// # Errors
 /// `file.read_failed` for a path that cannot be read; `usage` if there is no test file.
-pub(super) fn test_files(paths: &[PathBuf], console: &Console) -> Result<Vec<PathBuf>, Box<Diagnostic>> {
+pub(super) fn test_files(paths: &[PathBuf], stderr: &Stderr) -> Result<Vec<PathBuf>, Box<Diagnostic>> {
     let is_wanted = |entry: Entry<'_>| match entry.is_dir {
         true => !entry.name.starts_with('.') && entry.name != FOLDER,
-        false => is_test(entry.path, entry.name, console),
+        false => is_test(entry.path, entry.name, stderr),
     };
     if let Some(path) = paths.iter().find(|path| path.is_file() && is_template(path)) {
         let message = format!("`{}` is a template, not a test file", path.display());
@@ -254,7 +254,7 @@ pub(super) fn test_files(paths: &[PathBuf], console: &Console) -> Result<Vec<Pat
     }
     match discover_with(paths, None, &is_wanted) {
         Ok(set) => {
-            set.skipped.warnings().for_each(|warning| console.diagnostic(&warning));
+            set.skipped.warnings().for_each(|warning| stderr.diagnostic(&warning));
             Ok(set.files.iter().map(|file| set.root.join(&file.name)).collect())
         }
         Err(error) if error.code == Code::NoTemplates => Err(no_test_file(paths)),
@@ -263,7 +263,7 @@ pub(super) fn test_files(paths: &[PathBuf], console: &Console) -> Result<Vec<Pat
 }
 
 /// Returns `true` for a test file. Those of helm-unittest lie in the folder `tests` of a chart.
-fn is_test(path: &Path, name: &str, console: &Console) -> bool {
+fn is_test(path: &Path, name: &str, stderr: &Stderr) -> bool {
     let [ours, theirs] = ENDINGS.map(|ending| name.ends_with(ending));
     if !ours && !theirs {
         return false;
@@ -271,7 +271,7 @@ fn is_test(path: &Path, name: &str, console: &Console) -> bool {
     let place = chart_around(path).and_then(|chart| path.strip_prefix(chart).ok());
     let is_in = |folder: &str| place.is_some_and(|place| place.starts_with(folder));
     if ours && is_in("templates") {
-        console.warning(&format!(
+        stderr.warning(&format!(
             "`{}` is a template for Helm, as all of `templates/`: move the test to the chart's folder `tests`",
             path_from_here(path)
         ));

@@ -12,13 +12,13 @@ use clap::Args;
 use dropforge::bulk::{Report, RunOptions};
 use dropforge::diagnostics::counted;
 
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::options::Global;
 use crate::run::{Surroundings, print_problems};
 use crate::signals::Stop;
 use crate::stamp::StampArgs;
+use crate::stderr::Stderr;
 use crate::summary;
 use files::Files;
 pub(crate) use files::Seen;
@@ -41,7 +41,7 @@ pub(crate) type Reread<'r> = &'r dyn Fn() -> Result<(StampArgs, Option<RunOption
 pub(crate) fn run(
     args: StampArgs,
     global: &mut Global,
-    console: &Console,
+    stderr: &Stderr,
     project: Option<&Path>,
     reread: Reread<'_>,
 ) -> Result<Exit, Failed> {
@@ -51,21 +51,21 @@ pub(crate) fn run(
         args,
         inputs: InputFiles::new(global.max_input),
         global,
-        console,
+        stderr,
         project,
         reread,
         stop: OnceCell::new(),
         seen: Seen::watching(),
     };
     watcher.first()?;
-    console.note(&format!("watching {}", counted(watcher.files.len(), "file")));
+    stderr.note(&format!("watching {}", counted(watcher.files.len(), "file")));
     Ok(watcher.follow())
 }
 
 struct Watcher<'w> {
     args: StampArgs,
     global: &'w mut Global,
-    console: &'w Console,
+    stderr: &'w Stderr,
     project: Option<&'w Path>,
     reread: Reread<'w>,
     files: Files,
@@ -80,12 +80,12 @@ impl Watcher<'_> {
         let started = Instant::now();
         match self.stamp() {
             Ok(report) => {
-                print_problems(&report, self.console);
-                summary::print(&report, false, started.elapsed(), self.console);
+                print_problems(&report, self.stderr);
+                summary::print(&report, false, started.elapsed(), self.stderr);
             }
             Err(failed) if failed.exit == Exit::Usage => return Err(failed),
             Err(failed) => {
-                failed.print(self.console);
+                failed.print(self.stderr);
             }
         }
         Ok(())
@@ -102,7 +102,7 @@ impl Watcher<'_> {
             if changed.is_empty() {
                 std::thread::sleep(self.files.pause());
             } else if let Err(failed) = self.restamp(&changed) {
-                failed.print(self.console);
+                failed.print(self.stderr);
             }
         }
     }
@@ -119,18 +119,18 @@ impl Watcher<'_> {
         if !changed.iter().all(|path| self.args.is_narrow(path) || reached.contains(path)) {
             self.seen = Seen::watching();
         }
-        self.console.forget_warnings();
+        self.stderr.forget_warnings();
         let report = self.stamp()?;
-        print_problems(&report, self.console);
-        match self.console.format() {
-            format if format.has_notes() => self.console.note(&line(changed, &report, started.elapsed())),
-            _ => summary::print(&report, false, started.elapsed(), self.console),
+        print_problems(&report, self.stderr);
+        match self.stderr.format() {
+            format if format.has_notes() => self.stderr.note(&line(changed, &report, started.elapsed())),
+            _ => summary::print(&report, false, started.elapsed(), self.stderr),
         }
         Ok(())
     }
 
     fn stamp(&mut self) -> Result<Report, Failed> {
-        let around = Surroundings { global: self.global, console: self.console, stop: &self.stop };
+        let around = Surroundings { global: self.global, stderr: self.stderr, stop: &self.stop };
         self.inputs.forget_files();
         let report = self.args.run_args()?.once(around, &mut self.inputs, &mut self.seen)?;
         self.seen.done(report.is_complete() && report.errors.is_empty());

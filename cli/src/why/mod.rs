@@ -9,7 +9,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use self::place::Wanted;
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash, is_url};
 use crate::options::SetArgs;
@@ -18,6 +17,7 @@ use crate::render::RenderArgs;
 use crate::run::RunArgs;
 use crate::run_options::given_again;
 use crate::stamp::StampArgs;
+use crate::stderr::Stderr;
 use clap::Args;
 use dropforge::bulk::why::{Answer, RecordedOutput, find};
 use dropforge::bulk::{
@@ -65,33 +65,33 @@ pub(crate) type Parse<'p> = &'p dyn Fn(Vec<OsString>, &mut InputFiles) -> std::r
 pub(crate) fn run(
     args: &WhyArgs,
     files: &mut InputFiles,
-    console: &Console,
+    stderr: &Stderr,
     parse: Parse<'_>,
 ) -> std::result::Result<Exit, Failed> {
     let mut wanted = Wanted::parse(&args.place)?;
     let arguments = match (&args.command[..], &wanted.file) {
         ([], None) => return Err(no_file().into()),
-        ([], Some(_)) => of_manifest(&mut wanted, args, console)?,
+        ([], Some(_)) => of_manifest(&mut wanted, args, stderr)?,
         (command, _) => command.to_vec(),
     };
     files.start_log();
     let subject = parse(std::iter::once("dropforge".into()).chain(arguments).collect(), files)?;
-    let run = subject.read(files, console);
+    let run = subject.read(files, stderr);
     if let Some((cluster, read)) = wanted.read() {
         let others = run.as_ref().map_or(Ok(Vec::new()), |found| found.fleet.files_without(cluster))?;
         let read = read.iter().filter(|(name, _)| !others.contains(&name.as_str()));
-        warn(read, &files.log().files(), run.is_ok(), console);
+        warn(read, &files.log().files(), run.is_ok(), stderr);
     }
     let Some(answer) = search(&run?, &wanted)? else { return Err(wanted.not_found().into()) };
-    print(if args.json { answer.json() } else { answer.text(console.colors_stdout()) })?;
+    print(if args.json { answer.json() } else { answer.text(stderr.colors_stdout()) })?;
     Ok(Exit::Ok)
 }
 
 /// Returns the command that wrote the file, and changes to the directory where it ran.
-fn of_manifest(wanted: &mut Wanted, args: &WhyArgs, console: &Console) -> Result<Vec<OsString>> {
+fn of_manifest(wanted: &mut Wanted, args: &WhyArgs, stderr: &Stderr) -> Result<Vec<OsString>> {
     let (maker, run) = wanted.maker()?;
     if !maker.is_unchanged {
-        console.warning(&format!("`{}` was changed after it was written", wanted.name()));
+        stderr.warning(&format!("`{}` was changed after it was written", wanted.name()));
     }
     if let Some((directory, folder)) = wanted.directory.as_ref().zip(run.folder.as_ref()) {
         let folder = directory.join(folder);
@@ -100,7 +100,7 @@ fn of_manifest(wanted: &mut Wanted, args: &WhyArgs, console: &Console) -> Result
         })?;
     }
     let mut arguments: Vec<OsString> = run.arguments.iter().map(OsString::from).collect();
-    let mut more = sets(&run, args, console);
+    let mut more = sets(&run, args, stderr);
     // The arguments have the options of the project.
     more.extend(run.read.is_some().then(|| "--no-project".into()));
     // A chart is one text on standard output, and many files in a directory.
@@ -112,7 +112,7 @@ fn of_manifest(wanted: &mut Wanted, args: &WhyArgs, console: &Console) -> Result
 }
 
 /// Returns the `--set` options of a run that are given again, and warns of those that are not.
-fn sets(run: &RunOptions, args: &WhyArgs, console: &Console) -> Vec<OsString> {
+fn sets(run: &RunOptions, args: &WhyArgs, stderr: &Stderr) -> Vec<OsString> {
     let again = given_again(&args.sets.0);
     let (mut options, mut missing) = (Vec::new(), Vec::new());
     for withheld in &run.withheld {
@@ -120,7 +120,7 @@ fn sets(run: &RunOptions, args: &WhyArgs, console: &Console) -> Vec<OsString> {
         match again.iter().find(is_same) {
             Some((one, text)) => {
                 if one.digest != withheld.digest {
-                    console.warning(&format!("the run set `{}` to another value", shown(&withheld.key)));
+                    stderr.warning(&format!("the run set `{}` to another value", shown(&withheld.key)));
                 }
                 options.push(format!("--{}={text}", withheld.option).into());
             }
@@ -129,7 +129,7 @@ fn sets(run: &RunOptions, args: &WhyArgs, console: &Console) -> Vec<OsString> {
     }
     if !missing.is_empty() {
         let count = counted(missing.len(), "value");
-        console.warning(&format!("the run had {count} that the manifest does not keep: {}", missing.join(" ")));
+        stderr.warning(&format!("the run had {count} that the manifest does not keep: {}", missing.join(" ")));
     }
     options
 }
@@ -159,14 +159,14 @@ impl Subject {
     ///
     /// # Errors
     /// Errors of the command.
-    pub(super) fn read(&self, files: &mut InputFiles, console: &Console) -> std::result::Result<Run, Failed> {
+    pub(super) fn read(&self, files: &mut InputFiles, stderr: &Stderr) -> std::result::Result<Run, Failed> {
         let (args, only) = match self {
             Self::Stamp(args) => (args.reading_args()?, None),
             Self::Render(args) => (args.run_args()?, args.template.as_ref()),
         };
         // A recording is that of the templates themselves.
         let options = Options { specialise: Specialise::Never, ..args.options };
-        let mut run = RunArgs { stream: false, needs_values: true, options, ..args }.read(files, console)?;
+        let mut run = RunArgs { stream: false, needs_values: true, options, ..args }.read(files, stderr)?;
         run.outputs.all.retain(|output| only.is_none_or(|name| output.template == *name));
         Ok(run)
     }
@@ -260,11 +260,11 @@ type File<'f> = (&'f String, &'f String);
 
 /// Warns of files that differ from those that the run read. `now` has those that were read again, all of them if
 /// `is_whole` is `true`.
-pub(super) fn warn<'r>(run: impl Iterator<Item = File<'r>>, now: &ReadFiles, is_whole: bool, console: &Console) {
+pub(super) fn warn<'r>(run: impl Iterator<Item = File<'r>>, now: &ReadFiles, is_whole: bool, stderr: &Stderr) {
     let found = differences(run, now, is_whole);
-    found.iter().take(NAMED).for_each(|text| console.warning(text));
+    found.iter().take(NAMED).for_each(|text| stderr.warning(text));
     if found.len() > NAMED {
-        console.warning(&format!("and {}", counted(found.len() - NAMED, "more file")));
+        stderr.warning(&format!("and {}", counted(found.len() - NAMED, "more file")));
     }
 }
 

@@ -9,11 +9,11 @@ use dropforge::engine::recording::TraceRow;
 use serde::Serialize;
 
 use super::{Subject, Values, each_recorded};
-use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::output::print;
 use crate::render::RenderArgs;
+use crate::stderr::Stderr;
 
 /// Maximum number of conditions, loops and calls of an output.
 const ROWS: usize = 20_000;
@@ -81,9 +81,9 @@ struct Row {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: TraceArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+pub(crate) fn run(args: TraceArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
     let TraceArgs { own, render } = args;
-    let run = Subject::Render(Box::new(render)).read(files, console)?;
+    let run = Subject::Render(Box::new(render)).read(files, stderr)?;
     let (mut text, mut errors) = (String::new(), Vec::new());
     each_recorded(&run, &mut |name, recorded, values| {
         own.write(name, recorded, values, &mut text);

@@ -23,11 +23,11 @@ use super::diagnostics::diagnostics_json;
 use super::document::without_nulls;
 use super::ranges::references_json;
 use super::ranges::{argument_name, is_argument};
-use crate::console::{Console, line};
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, check_one_dash};
 use crate::options::limits;
 use crate::output;
+use crate::stderr::{Stderr, line};
 
 /// Decode configurations with a specification and print the value as JSON
 ///
@@ -80,7 +80,7 @@ enum End {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &DecodeArgs, inputs: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+pub(crate) fn run(args: &DecodeArgs, inputs: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
     if args.version > 0 {
         return match print(None, concat!(env!("CARGO_PKG_VERSION"), "\n")) {
             Err(End::Closed(error)) => Err(error.into()),
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &DecodeArgs, inputs: &mut InputFiles, console: &Console)
         line(&format!("Invalid diagnostics format {other:?}: only \"json\" is supported."));
         return Ok(Exit::Usage);
     }
-    match decode(args, inputs, console) {
+    match decode(args, inputs, stderr) {
         Ok(()) => Ok(Exit::Ok),
         Err(End::Invalid) => Ok(Exit::Usage),
         Err(End::Closed(error)) => Err(error.into()),
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &DecodeArgs, inputs: &mut InputFiles, console: &Console)
     }
 }
 
-fn decode(args: &DecodeArgs, inputs: &mut InputFiles, console: &Console) -> Result<(), End> {
+fn decode(args: &DecodeArgs, inputs: &mut InputFiles, stderr: &Stderr) -> Result<(), End> {
     let Some(spec_path) = &args.spec else { return Err(End::Failed("the --spec=... argument is required".into())) };
     let (limits, space, mut errors) = (limits(), Space::new(), Vec::new());
     // Declared before the contexts, because values borrow from these.
@@ -110,10 +110,10 @@ fn decode(args: &DecodeArgs, inputs: &mut InputFiles, console: &Console) -> Resu
     let spec_file =
         read(spec_path, (spec_path, "--spec -"), inputs, &mut errors).map(|source| SpecFile::parse(&source, &limits));
     errors.extend(spec_file.iter().flat_map(File::diagnostics).cloned());
-    check(args, console, &errors)?;
+    check(args, stderr, &errors)?;
     let plain = Context::new(&space, &limits);
     let spec = spec_file.as_ref().and_then(|file| SpecFile::read(file, &plain, &mut errors));
-    check(args, console, &errors)?;
+    check(args, stderr, &errors)?;
     let Some(spec) = spec else { return Err(End::Invalid) };
     let bare = builtins::bare();
     let var_sources = variables(args, inputs, &mut errors);
@@ -123,7 +123,7 @@ fn decode(args: &DecodeArgs, inputs: &mut InputFiles, console: &Console) -> Resu
     let read_files =
         config_sources.iter().map(|source| parsed(source, &registry, &limits, &mut errors)).collect::<Vec<_>>();
     let files = config_files.get_or_init(|| read_files);
-    check(args, console, &errors)?;
+    check(args, stderr, &errors)?;
     let body = match files.as_slice() {
         [only] => only.body(),
         several => Body::merged(several.iter().map(File::body)),
@@ -131,7 +131,7 @@ fn decode(args: &DecodeArgs, inputs: &mut InputFiles, console: &Console) -> Resu
     let context = spec.context(&plain, &variables);
     let text = match args.var_refs {
         true => references_json(&spec.spec.variables(&body), &context),
-        false => value(args, console, &spec.spec, &body, &context, errors)?,
+        false => value(args, stderr, &spec.spec, &body, &context, errors)?,
     };
     print(args.out.as_ref(), &format!("{text}\n"))
 }
@@ -139,14 +139,14 @@ fn decode(args: &DecodeArgs, inputs: &mut InputFiles, console: &Console) -> Resu
 /// Decodes the value as JSON.
 fn value<'r>(
     args: &DecodeArgs,
-    console: &Console,
+    stderr: &Stderr,
     spec: &Spec<'r>,
     body: &Body<'r>,
     context: &Context<'r>,
     mut errors: DiagnosticList,
 ) -> Result<String, End> {
     let value = spec.decode(body, context, &mut errors);
-    check(args, console, &errors)?;
+    check(args, stderr, &errors)?;
     let text = context.with_cx(|cx| match args.with_type {
         true => encode(cx, value, &Type::Dynamic),
         false => encode_plain(cx, value),
@@ -162,14 +162,14 @@ fn value<'r>(
 }
 
 /// Prints the diagnostics and fails if any is an error.
-fn check(args: &DecodeArgs, console: &Console, errors: &DiagnosticList) -> Result<(), End> {
+fn check(args: &DecodeArgs, stderr: &Stderr, errors: &DiagnosticList) -> Result<(), End> {
     if !errors.iter().any(|error| error.severity == Severity::Error) {
         return Ok(());
     }
     let errors = at_most(errors.clone(), limits().diagnostics, 0);
     match args.diags.as_deref() {
         Some("json") => line(&diagnostics_json(&errors)),
-        _ => errors.iter().for_each(|error| console.diagnostic(error)),
+        _ => errors.iter().for_each(|error| stderr.diagnostic(error)),
     }
     Err(End::Invalid)
 }

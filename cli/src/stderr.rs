@@ -13,7 +13,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Severity};
 
 /// Prints to standard error. Ignores write errors.
 #[derive(Debug)]
-pub(crate) struct Console {
+pub(crate) struct Stderr {
     printer: Printer,
     pub(crate) quiet: bool,
     pub(crate) verbose: bool,
@@ -24,8 +24,8 @@ pub(crate) struct Console {
     limits: &'static [LimitOption],
 }
 
-impl Console {
-    /// Creates a console for a command with these options that raise limits.
+impl Stderr {
+    /// Creates the printer for a command with these options that raise limits.
     pub(crate) fn new(global: &Global, limits: &'static [LimitOption]) -> Self {
         Self {
             printer: Printer::new(global.error_format, use_color(global.color, std::io::stderr().is_terminal())),
