@@ -10,7 +10,7 @@ use std::str::Chars;
 /// A pattern without alternatives, split at slashes.
 #[derive(Debug, Clone)]
 pub struct Glob {
-    parts: Vec<Part>,
+    parts: Vec<GlobPart>,
     syntax: Syntax,
 }
 
@@ -27,7 +27,7 @@ pub enum Syntax {
 
 /// A component of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum GlobPart {
     /// `**`
     Directories,
     /// A literal name.
@@ -82,8 +82,8 @@ impl Glob {
     /// Parses a pattern without alternatives. `None` for an unclosed class or a trailing backslash.
     pub fn parse(pattern: &str, syntax: Syntax) -> Option<Self> {
         let components = pattern.split('/').filter(|component| !component.is_empty());
-        let mut parts: Vec<Part> = components.map(|component| part(component, syntax)).collect::<Option<_>>()?;
-        parts.dedup_by(|a, b| *a == Part::Directories && *b == Part::Directories);
+        let mut parts: Vec<GlobPart> = components.map(|component| part(component, syntax)).collect::<Option<_>>()?;
+        parts.dedup_by(|a, b| *a == GlobPart::Directories && *b == GlobPart::Directories);
         Some(Self { parts, syntax })
     }
 
@@ -113,11 +113,11 @@ impl Glob {
         let visible = self.syntax != Syntax::Simple || !name.starts_with('.');
         for &at in &from.0 {
             match self.parts.get(at) {
-                Some(Part::Name(own)) if own == name => self.reach(at + 1, &mut step.named),
-                Some(Part::Wildcards(tokens)) if visible && matches(tokens, name) => {
+                Some(GlobPart::Name(own)) if own == name => self.reach(at + 1, &mut step.named),
+                Some(GlobPart::Wildcards(tokens)) if visible && matches(tokens, name) => {
                     self.reach(at + 1, &mut step.named);
                 }
-                Some(Part::Directories) if visible => {
+                Some(GlobPart::Directories) if visible => {
                     self.reach(at, &mut step.inside);
                     if at + 1 == self.parts.len() {
                         self.reach(at + 1, &mut step.inside);
@@ -137,19 +137,19 @@ impl Glob {
     /// Returns the literal names that can come next.
     pub fn names<'g>(&'g self, states: &'g States) -> impl Iterator<Item = &'g str> {
         states.0.iter().filter_map(|at| match self.parts.get(*at) {
-            Some(Part::Name(name)) => Some(name.as_str()),
+            Some(GlobPart::Name(name)) => Some(name.as_str()),
             _ => None,
         })
     }
 
     /// Returns `true` if names other than the [literal ones](Self::names) can come next.
     pub fn has_wildcards(&self, states: &States) -> bool {
-        states.0.iter().any(|at| matches!(self.parts.get(*at), Some(Part::Directories | Part::Wildcards(_))))
+        states.0.iter().any(|at| matches!(self.parts.get(*at), Some(GlobPart::Directories | GlobPart::Wildcards(_))))
     }
 
     /// Returns the number of tokens in the pattern.
     pub fn tokens(&self) -> usize {
-        let len = |part: &Part| if let Part::Wildcards(tokens) = part { tokens.len() } else { 1 };
+        let len = |part: &GlobPart| if let GlobPart::Wildcards(tokens) = part { tokens.len() } else { 1 };
         self.parts.iter().map(len).sum()
     }
 
@@ -160,7 +160,7 @@ impl Glob {
             if states.0.last().is_none_or(|last| *last < at) {
                 states.0.push(at);
             }
-            if self.parts.get(at) != Some(&Part::Directories) || at + 1 == self.parts.len() {
+            if self.parts.get(at) != Some(&GlobPart::Directories) || at + 1 == self.parts.len() {
                 break;
             }
         }
@@ -219,9 +219,9 @@ fn braces(pattern: &str) -> Option<Option<(usize, usize, Vec<usize>)>> {
     if depth > 0 { None } else { Some(None) }
 }
 
-fn part(text: &str, syntax: Syntax) -> Option<Part> {
+fn part(text: &str, syntax: Syntax) -> Option<GlobPart> {
     if text == "**" {
-        return Some(Part::Directories);
+        return Some(GlobPart::Directories);
     }
     let tokens = tokens(text, syntax)?;
     let literal = |token: &Token| match token {
@@ -229,7 +229,7 @@ fn part(text: &str, syntax: Syntax) -> Option<Part> {
         _ => None,
     };
     let name: Option<String> = tokens.iter().map(literal).collect();
-    Some(name.map_or(Part::Wildcards(tokens), Part::Name))
+    Some(name.map_or(GlobPart::Wildcards(tokens), GlobPart::Name))
 }
 
 fn tokens(text: &str, syntax: Syntax) -> Option<Vec<Token>> {
