@@ -14,11 +14,18 @@ pub fn shortest(number: f64) -> String {
     if (-4..6).contains(&exponent) { number.to_string() } else { with_exponent(digits, exponent) }
 }
 
+/// More digits than any float has. Those that follow are zeros, and `std::fmt` panics from 65,536 on.
+const MOST_DIGITS: usize = 1_100;
+
 /// Formats with a fixed number of decimals.
 ///
 /// `fixed(2.5, 0)` is `2`: exact ties go to the even digit.
 pub fn fixed(number: f64, digits: usize) -> String {
-    not_finite(number).map_or_else(|| format!("{number:.digits$}"), str::to_owned)
+    if let Some(name) = not_finite(number) {
+        return name.to_owned();
+    }
+    let known = digits.min(MOST_DIGITS);
+    format!("{number:.known$}") + &"0".repeat(digits - known)
 }
 
 /// Formats with an exponent and a fixed number of decimals.
@@ -28,8 +35,10 @@ pub fn scientific(number: f64, digits: usize) -> String {
     if let Some(name) = not_finite(number) {
         return name.to_owned();
     }
-    let text = format!("{number:.digits$e}");
-    split_exponent(&text).map_or_else(|| text.clone(), |(digits, exponent)| with_exponent(digits, exponent))
+    let known = digits.min(MOST_DIGITS);
+    let text = format!("{number:.known$e}");
+    let Some((mantissa, exponent)) = split_exponent(&text) else { return text };
+    with_exponent(&(mantissa.to_owned() + &"0".repeat(digits - known)), exponent)
 }
 
 const fn not_finite(number: f64) -> Option<&'static str> {
@@ -119,6 +128,10 @@ mod tests {
             "1.23e+03 0e+00 1.0e-07"
         );
         assert_eq!([fixed(f64::NAN, 2), scientific(f64::INFINITY, 2)].join(" "), "NaN +Inf");
+        // The smallest number has the most digits: 1,074 decimals, of which 767 from the first that is not zero.
+        assert!(fixed(5e-324, 70_000).ends_with(&["625", &"0".repeat(70_000 - 1_074)].concat()));
+        assert!(scientific(5e-324, 70_000).ends_with(&["625", &"0".repeat(70_000 - 750), "e-324"].concat()));
+        assert_eq!((fixed(1.5, 70_000).len(), scientific(-1.5, 70_000).len()), (70_002, 70_007));
     }
 
     #[test]

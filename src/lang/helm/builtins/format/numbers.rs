@@ -106,7 +106,7 @@ pub(super) fn integer_text(value: Value<'_>, verb: char, spec: &Spec) -> Option<
         'U' => {
             let shown = spec.sharp.then(|| rune(number)).filter(|c| is_printable(*c));
             let digits = spec.precision.unwrap_or(4).max(4);
-            let text = format!("U+{number:0digits$X}");
+            let text = format!("U+{}", zero_padded(&format!("{number:X}"), digits));
             let text = shown.map_or(text.clone(), |c| format!("{text} '{c}'"));
             padded(text.as_bytes(), &Spec { zero: false, ..*spec })
         }
@@ -129,6 +129,11 @@ fn quoted_rune(c: char, ascii: bool) -> String {
         _ => push_quoted(c.encode_utf8(&mut buffer).as_bytes(), &mut |piece| text.push_str(piece)),
     }
     format!("'{}'", text.get(1..text.len().saturating_sub(1)).unwrap_or(""))
+}
+
+/// Returns digits with zeros before them, at least so many characters. `std::fmt` panics for a width from 65,536 on.
+fn zero_padded(digits: &str, least: usize) -> String {
+    "0".repeat(least.saturating_sub(digits.len())) + digits
 }
 
 /// Returns an integer in a base, with sign, prefix, and zeros for the precision or the width.
@@ -155,7 +160,7 @@ fn integer(number: i128, base: u32, upper: bool, spec: &Spec) -> Vec<u8> {
         None if spec.zeros() => spec.width.unwrap_or(0).saturating_sub(sign.len()),
         None => 0,
     };
-    let digits = format!("{digits:0>least$}");
+    let digits = zero_padded(&digits, least);
     let prefix = match (spec.sharp, base, upper) {
         (true, 2, _) => "0b",
         (true, 8, _) if !digits.starts_with('0') => "0",
@@ -197,7 +202,7 @@ pub(super) fn float_text(number: f64, verb: char, spec: &Spec) -> Option<Vec<u8>
     let infinite = matches!(digits.as_str(), "Inf" | "NaN");
     if spec.zeros() && !infinite {
         let width = spec.width.unwrap_or(0).saturating_sub(sign.len());
-        return Some(format!("{sign}{digits:0>width$}").into_bytes());
+        return Some((sign.to_owned() + &zero_padded(&digits, width)).into_bytes());
     }
     Some(padded(format!("{sign}{digits}").as_bytes(), &Spec { zero: false, ..*spec }))
 }
@@ -287,7 +292,10 @@ fn hex_float(number: f64, precision: Option<usize>) -> String {
     }
     let fraction = format!("{:013x}", mantissa & ((1 << 52) - 1));
     let fraction = match precision {
-        Some(precision) => format!("{fraction:0<precision$}").get(..precision).unwrap_or("").to_owned(),
+        Some(precision) => match fraction.get(..precision) {
+            Some(kept) => kept.to_owned(),
+            None => fraction.clone() + &"0".repeat(precision - fraction.len()),
+        },
         None => fraction.trim_end_matches('0').to_owned(),
     };
     let point = if fraction.is_empty() { "" } else { "." };
