@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::builder::Registries;
 use super::cache::Cache;
+use super::instance::language;
 use super::loader::MemoryLoader;
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::text::Source;
@@ -134,7 +135,7 @@ impl Front {
 
     /// Returns `true` if the output of this entry template is escaped: for HTML, or for a shell.
     pub fn escapes(&self, dialect: Dialect, name: &str) -> bool {
-        if !dialect.escapes_by_name() {
+        if !language(dialect).is_ok_and(|language| language.escapes_by_name()) {
             return self.shell;
         }
         self.escape_suffixes.iter().any(|suffix| name.ends_with(suffix.as_str()))

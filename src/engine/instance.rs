@@ -94,7 +94,7 @@ impl<'r> Render<'r> {
         observer: Option<&mut dyn Observer>,
     ) -> Result<()> {
         let Self { language, run, format } = self;
-        if !language.dialect().answers_documents() {
+        if !language.answers_documents() {
             return language.machine().answer(session, run, Some(out), observer).map(drop);
         }
         write(session, out, |session, out| {
@@ -112,11 +112,11 @@ impl<'r> Render<'r> {
     where
         'r: 's,
     {
-        let (dialect, run) = (self.language.dialect(), self.run);
-        if dialect.answers_documents() {
-            return listed(self.language.machine().answer(session, run, None, None)?);
+        let Self { language, run, .. } = self;
+        if language.answers_documents() {
+            return listed(language.machine().answer(session, run, None, None)?);
         }
-        let message = format!("`{}` is a {} template: it renders to text", run.program.name(), dialect.id());
+        let message = format!("`{}` is a {} template: it renders to text", run.program.name(), language.dialect().id());
         Err(Diagnostic::new(Code::Usage, message).with_help("use `render` instead of `documents`"))
     }
 }

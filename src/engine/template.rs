@@ -128,7 +128,7 @@ impl Template {
     /// Returns `true` if the template gives documents, which are written in a [format](Template::with_format), rather
     /// than text.
     pub fn gives_documents(&self) -> bool {
-        self.dialect().answers_documents()
+        self.shared.language.answers_documents()
     }
 
     /// Renders the documents as values. They live until the session is used again.

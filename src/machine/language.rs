@@ -37,6 +37,21 @@ pub trait Language: Sync {
         None
     }
 
+    /// Returns `true` if the name of an entry template decides about HTML escaping.
+    fn escapes_by_name(&self) -> bool {
+        false
+    }
+
+    /// Returns `true` if the result of a program is a list of documents rather than text.
+    fn answers_documents(&self) -> bool {
+        false
+    }
+
+    /// Returns `true` if all numbers of inputs are floats, whose text has no fraction where there is none.
+    fn has_only_floats(&self) -> bool {
+        false
+    }
+
     /// Returns the default output format of documents.
     fn default_format(&self) -> OutputFormat {
         OutputFormat::Yaml

@@ -9,6 +9,7 @@ use super::Recording;
 use super::event::{Captured, Detail, Edge, Event, Gathered, Member, Part, indexes, members_built, tested};
 use super::frames::{Frames, OUTERMOST};
 use super::known::{Arguments, step_of};
+use crate::instance::language;
 use dropforge_base::diagnostics::Diagnostic;
 use dropforge_base::stdlib::strings::abridged;
 use dropforge_machine::bytecode::{Control, Instruction, Op, Operand, Place, Provenance, Root};
@@ -155,7 +156,8 @@ impl Recorder {
         if info.writes.contains(Place::Result) {
             self.recording.answer = inputs.first().copied().unwrap_or_default();
         }
-        let style = if code.dialect().has_only_floats() { JsonStyle::Whole } else { JsonStyle::Compact };
+        let has_only_floats = language(code.dialect()).is_ok_and(|language| language.has_only_floats());
+        let style = if has_only_floats { JsonStyle::Whole } else { JsonStyle::Compact };
         let tests =
             matches!(info.control, Control::Branch | Control::BranchWithTop | Control::OpenLoop) || info.writes_path();
         Running {

@@ -55,6 +55,10 @@ impl Language for Cel {
         MACHINE
     }
 
+    fn answers_documents(&self) -> bool {
+        true
+    }
+
     #[cfg(feature = "compile")]
     fn front(&self) -> Option<&'static dyn dropforge_machine::language::Front> {
         Some(&Cel)
@@ -80,6 +84,10 @@ impl Language for CelYaml {
 
     fn machine(&self) -> &'static dyn Machine {
         MACHINE
+    }
+
+    fn answers_documents(&self) -> bool {
+        true
     }
 
     #[cfg(feature = "compile")]

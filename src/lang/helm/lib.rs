@@ -54,6 +54,10 @@ impl Language for Helm {
         MACHINE
     }
 
+    fn has_only_floats(&self) -> bool {
+        true
+    }
+
     fn registry(&self) -> Registry {
         registry()
     }

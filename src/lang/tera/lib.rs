@@ -42,6 +42,10 @@ impl Language for Tera {
         MACHINE
     }
 
+    fn escapes_by_name(&self) -> bool {
+        true
+    }
+
     #[cfg(feature = "compile")]
     fn front(&self) -> Option<&'static dyn dropforge_machine::language::Front> {
         Some(&Tera)

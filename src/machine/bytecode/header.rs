@@ -54,21 +54,6 @@ impl Dialect {
         Self::ALL.into_iter().find(|dialect| dialect.id() == id)
     }
 
-    /// Returns `true` if the name of an entry template decides about HTML escaping.
-    pub fn escapes_by_name(self) -> bool {
-        matches!(self, Dialect::Tera)
-    }
-
-    /// Returns `true` if the result of a program is a list of documents rather than text.
-    pub fn answers_documents(self) -> bool {
-        matches!(self, Dialect::Cel | Dialect::CelYaml)
-    }
-
-    /// Returns `true` if all numbers of inputs are floats, whose text has no fraction where there is none.
-    pub fn has_only_floats(self) -> bool {
-        matches!(self, Dialect::Helm)
-    }
-
     /// Returns `true` if a render surely fails at a path of this name whose value is missing. `left` is the number of
     /// steps after the missing one, and `in_map` tells if a map lacks it.
     pub fn fails_without(self, path: &str, left: usize, in_map: bool) -> bool {
