@@ -23,19 +23,23 @@ const STACK: &str = "DROPFORGE_WRITE_STACK";
 const FROM: &str = "DROPFORGE_WRITE_FROM";
 const AGAIN: &str = "DROPFORGE_WRITE_AGAIN";
 
-/// One write: even numbers create an object, odd ones a template version.
+/// One write: even numbers create an object, odd ones a template version. A slow disk may keep the server from answering in
+/// time, so an outage is no answer, and the write is tried again with its token.
 async fn write(store: &dyn Store, stack: Uuid, number: usize) {
     let token = a_token(&format!("write {number}"), "the same");
-    let done = if number.is_multiple_of(2) {
-        object_once(store, &an_object(stack, &format!("n: {number}")), &token).await.map(drop)
-    } else {
-        let description = Some(format!("{number}"));
-        let new = store::NewVersion { description, ..a_version(None, "t") };
-        version_once(store, &new, &token).await.map(drop)
-    };
-    match done {
-        Ok(()) | Err(StoreError::Replayed(_)) => {}
-        Err(error) => panic!("write {number}: {error}"),
+    loop {
+        let done = if number.is_multiple_of(2) {
+            object_once(store, &an_object(stack, &format!("n: {number}")), &token).await.map(drop)
+        } else {
+            let description = Some(format!("{number}"));
+            let new = store::NewVersion { description, ..a_version(None, "t") };
+            version_once(store, &new, &token).await.map(drop)
+        };
+        match done {
+            Ok(()) | Err(StoreError::Replayed(_)) => return,
+            Err(StoreError::Unavailable(..)) => {}
+            Err(error) => panic!("write {number}: {error}"),
+        }
     }
 }
 
