@@ -2,17 +2,16 @@
 //! and a precision that a result inherits from its operands (the larger one). Rounding is to nearest, ties to even.
 //! No number is NaN. Operations whose result is undefined return `None`.
 //!
-//! The rounding is our own because no crate rounds like `big.Float`, whose last digits are visible in output. Arithmetic on
-//! whole numbers is that of `num-bigint`.
+//! This is our own implementation because no crate rounds like `big.Float`, whose last digits are visible in output.
 
-mod arithmetic;
+mod limbs;
 mod parse;
 mod text;
 
 use std::cmp::Ordering;
 use std::ops::Neg;
 
-use num_bigint::BigUint;
+use limbs::{WINDOW, Window};
 
 pub use text::Layout;
 
@@ -58,7 +57,7 @@ impl BigNum {
 
     /// Returns an unsigned integer with a precision.
     pub fn of_uint(n: u64, precision: u16) -> Self {
-        Self::of_word(false, n, 0, precision)
+        Self::rounded(false, &[n], 0, false, precision)
     }
 
     /// Returns a 64-bit float with its own precision. `None` for NaN.
@@ -70,7 +69,7 @@ impl BigNum {
             return Some(Self::infinity(n < 0.0, DOUBLE));
         }
         let (magnitude, scale) = parts(n);
-        Some(Self::of_word(n.is_sign_negative(), magnitude, scale, DOUBLE))
+        Some(Self::rounded(n.is_sign_negative(), &[magnitude], scale, false, DOUBLE))
     }
 
     /// Returns the number in the shortest decimal text of a float, with full precision. `None` for NaN.
@@ -84,7 +83,7 @@ impl BigNum {
         let places = u32::try_from(-scale).unwrap_or(u32::MAX);
         let digits = 5_u64.checked_pow(places).and_then(|power| odd.checked_mul(power));
         if odd > 0 && n.is_finite() && digits.is_some_and(|digits| digits < SHORT) {
-            return Some(Self::of_word(n.is_sign_negative(), odd, scale, FULL));
+            return Some(Self::rounded(n.is_sign_negative(), &[odd], scale, false, FULL));
         }
         Self::parse(zmij::Buffer::new().format(n))
     }
@@ -99,54 +98,30 @@ impl BigNum {
         Self { form: NumberClass::Infinite, ..Self::zero(negative, precision) }
     }
 
-    /// `magnitude * 2^scale`, rounded to `precision` bits.
-    fn of_word(negative: bool, magnitude: u64, scale: i64, precision: u16) -> Self {
-        let zeros = magnitude.leading_zeros();
-        let bits = u64::BITS - zeros;
-        if bits == 0 || bits > u32::from(precision) {
-            return Self::rounded(negative, &magnitude.into(), scale, false, precision);
-        }
-        let mut significand = [0; LIMBS];
-        significand[LIMBS - 1] = magnitude << zeros;
-        Self::in_range(negative, significand, i64::from(bits) + scale, precision)
-    }
-
-    /// `magnitude * 2^scale`, plus a tiny amount if `sticky`, rounded to `precision` bits.
-    fn rounded(negative: bool, magnitude: &BigUint, scale: i64, sticky: bool, precision: u16) -> Self {
-        if magnitude.bits() == 0 {
+    /// `magnitude * 2^scale`, plus a tiny amount if `sticky`, rounded to `precision` bits. Beyond the range of the exponent
+    /// it is zero or infinite.
+    fn rounded(negative: bool, magnitude: &[u64], scale: i64, sticky: bool, precision: u16) -> Self {
+        let bits = limbs::bit_len(magnitude);
+        if bits == 0 {
             return Self::zero(negative, precision);
         }
-        let (magnitude, dropped) = round(magnitude, precision, sticky);
-        let bits = magnitude.bits();
-        let exponent = i64::try_from(bits + dropped).unwrap_or(i64::MAX).saturating_add(scale);
-        let mut significand = [0; LIMBS];
-        let aligned = magnitude << u64::from(FULL).saturating_sub(bits);
-        significand.iter_mut().zip(aligned.iter_u64_digits()).for_each(|(limb, digit)| *limb = digit);
-        Self::in_range(negative, significand, exponent, precision)
-    }
-
-    /// Returns a number with this exponent, or zero or an infinity if it is beyond the range of exponents.
-    fn in_range(negative: bool, significand: [u64; LIMBS], exponent: i64, precision: u16) -> Self {
+        let (mut window, lost) = limbs::window(magnitude);
+        let carry = limbs::round(&mut window, usize::from(precision), sticky || lost);
+        let exponent = (bits as i64).saturating_add(scale).saturating_add(i64::from(carry));
         match i32::try_from(exponent) {
-            Ok(exponent) => Self { form: NumberClass::Finite, negative, precision, exponent, significand },
+            Ok(exponent) => {
+                Self { form: NumberClass::Finite, negative, precision, exponent, significand: significand(&window) }
+            }
             Err(_) if exponent < 0 => Self::zero(negative, precision),
             Err(_) => Self::infinity(negative, precision),
         }
     }
 
-    /// Returns the significand without zeros at its end, and the exponent of its lowest bit.
-    fn natural(&self) -> (BigUint, i64) {
-        let zeros = self.significand.iter().take_while(|limb| **limb == 0).count();
-        let limbs = self.significand.iter().skip(zeros).flat_map(|limb| [*limb as u32, (limb >> 32) as u32]);
-        (BigUint::new(limbs.collect()), self.scale() + zeros as i64 * 64)
-    }
-
     /// Returns the number rounded to another precision.
     pub fn with_precision(self, precision: u16) -> Self {
         match self.form {
-            NumberClass::Finite if precision < self.bits_needed() => {
-                let (magnitude, scale) = self.natural();
-                Self::rounded(self.negative, &magnitude, scale, false, precision)
+            NumberClass::Finite if precision < self.precision => {
+                Self::rounded(self.negative, &self.significand, self.scale(), false, precision)
             }
             _ => Self { precision, ..self },
         }
@@ -199,14 +174,10 @@ impl BigNum {
             NumberClass::Infinite => None,
             NumberClass::Finite => {
                 let bits = u32::try_from(self.exponent).ok().filter(|bits| (1..=u64::BITS).contains(bits))?;
-                self.is_whole().then(|| self.top() >> (u64::BITS - bits))
+                let top = self.significand.last().copied().unwrap_or(0);
+                self.is_whole().then(|| top >> (u64::BITS - bits))
             }
         }
-    }
-
-    /// Returns the highest limb of the significand.
-    fn top(&self) -> u64 {
-        self.significand[LIMBS - 1]
     }
 
     /// Returns `true` for integers.
@@ -255,9 +226,11 @@ impl BigNum {
             let above_half = exponent == -1074 && self.bits_needed() > 1;
             return u64::from(above_half);
         }
-        let rounded = self.with_precision(precision as u16);
-        let (top, carry) = (rounded.top() >> (64 - precision), rounded.exponent - self.exponent);
-        if precision < 53 { top << carry } else { (((i64::from(rounded.exponent) + 1021) as u64) << 52) + top }
+        let (mut window, _) = limbs::window(&self.significand);
+        let carry = limbs::round(&mut window, precision as usize, false);
+        let top = window.last().copied().unwrap_or(0) >> (64 - precision);
+        let magnitude = if carry { top << 1 } else { top };
+        if precision < 53 { magnitude } else { (((exponent + 1021) as u64) << 52) + magnitude }
     }
 
     /// Returns the absolute value.
@@ -283,7 +256,7 @@ impl BigNum {
     /// Compares the magnitudes of two numbers with the same sign.
     fn compare_magnitude(&self, other: &Self) -> Ordering {
         let rank = |number: &Self| (number.form == NumberClass::Infinite, number.exponent);
-        rank(self).cmp(&rank(other)).then_with(|| self.significand.iter().rev().cmp(other.significand.iter().rev()))
+        rank(self).cmp(&rank(other)).then_with(|| limbs::compare(&self.significand, &other.significand))
     }
 }
 
@@ -296,18 +269,11 @@ impl Neg for BigNum {
     }
 }
 
-/// Rounds to `precision` bits, ties to even. `sticky` means that bits below the number are set. Returns the highest bits, and
-/// how many were dropped.
-fn round(magnitude: &BigUint, precision: u16, sticky: bool) -> (BigUint, u64) {
-    let precision = u64::from(precision.max(1));
-    let dropped = magnitude.bits().saturating_sub(precision);
-    let mut high = magnitude >> dropped;
-    if dropped > 0 && magnitude.bit(dropped - 1) {
-        let below = sticky || magnitude.trailing_zeros() != Some(dropped - 1);
-        high += u32::from(below || high.bit(0));
-    }
-    // A carry into a new bit leaves a power of two.
-    if high.bits() > precision { (high >> 1_u32, dropped + 1) } else { (high, dropped) }
+/// Returns the significand in the highest limbs of a window.
+fn significand(window: &Window) -> [u64; LIMBS] {
+    let mut significand = [0; LIMBS];
+    significand.iter_mut().zip(window.iter().skip(WINDOW - LIMBS)).for_each(|(limb, source)| *limb = *source);
+    significand
 }
 
 /// Splits a finite float into an integer magnitude and a power of two.
@@ -317,6 +283,146 @@ fn parts(n: f64) -> (u64, i64) {
     match (bits >> 52 & 0x7ff) as i64 {
         0 => (fraction, -1074),
         exponent => (fraction | 1 << 52, exponent - 1075),
+    }
+}
+
+/// The number of limbs of a sum: a significand, the lower bits of the smaller operand, and a carry.
+const SUM: usize = LIMBS + 3;
+
+/// The number of limbs by which a dividend is shifted, so that the quotient has more bits than any precision.
+const QUOTIENT: usize = LIMBS + 1;
+
+impl BigNum {
+    /// Adds. `None` for infinities of opposite signs.
+    pub fn add(&self, other: &Self) -> Option<Self> {
+        let precision = self.precision.max(other.precision);
+        match (self.form, other.form) {
+            (NumberClass::Infinite, NumberClass::Infinite) => (self.negative == other.negative).then_some(*self),
+            (NumberClass::Infinite, _) => Some(Self { precision, ..*self }),
+            (_, NumberClass::Infinite) => Some(Self { precision, ..*other }),
+            (NumberClass::Zero, NumberClass::Zero) => Some(Self::zero(self.negative && other.negative, precision)),
+            (_, NumberClass::Zero) => Some(Self { precision, ..*self }),
+            (NumberClass::Zero, _) => Some(Self { precision, ..*other }),
+            (NumberClass::Finite, NumberClass::Finite) => Some(self.add_finite(other, precision)),
+        }
+    }
+
+    fn add_finite(&self, other: &Self, precision: u16) -> Self {
+        let (large, small) = if self.compare_magnitude(other).is_ge() { (self, other) } else { (other, self) };
+        let mut sum = [0; SUM];
+        let mut low = [0; SUM];
+        let place = |to: &mut [u64; SUM], number: &Self| {
+            to.iter_mut().skip(2).zip(number.significand).for_each(|(limb, source)| *limb = source);
+        };
+        place(&mut sum, large);
+        place(&mut low, small);
+        let apart = i64::from(large.exponent) - i64::from(small.exponent);
+        let lost = limbs::shift_right(&mut low, usize::try_from(apart).unwrap_or(0).min(SUM * 64));
+        // The lost bits are far below the rounding position; one sticky bit represents them.
+        if lost && let Some(lowest) = low.first_mut() {
+            *lowest |= 1;
+        }
+        if large.negative == small.negative {
+            limbs::add_into(&mut sum, &low);
+        } else {
+            limbs::sub_from(&mut sum, &low);
+        }
+        let negative = large.negative && limbs::bit_len(&sum) > 0;
+        Self::rounded(negative, &sum, large.scale() - 128, false, precision)
+    }
+
+    /// Subtracts. `None` for infinities of the same sign.
+    pub fn sub(&self, other: &Self) -> Option<Self> {
+        self.add(&-*other)
+    }
+
+    /// Multiplies, with more precision than the operands if the product needs it. `None` for zero times infinity.
+    pub fn mul(&self, other: &Self) -> Option<Self> {
+        let product = self.product(other, FULL)?;
+        let inherited = self.precision.max(other.precision);
+        Some(Self { precision: inherited.max(product.bits_needed()), ..product })
+    }
+
+    fn product(&self, other: &Self, precision: u16) -> Option<Self> {
+        let negative = self.negative != other.negative;
+        match (self.form, other.form) {
+            (NumberClass::Finite, NumberClass::Finite) => {
+                let mut product = [0; 2 * LIMBS];
+                limbs::mul_into(&mut product, &self.significand, &other.significand);
+                Some(Self::rounded(negative, &product, self.scale() + other.scale(), false, precision))
+            }
+            (NumberClass::Zero, NumberClass::Infinite) | (NumberClass::Infinite, NumberClass::Zero) => None,
+            (NumberClass::Infinite, _) | (_, NumberClass::Infinite) => Some(Self::infinity(negative, precision)),
+            _ => Some(Self::zero(negative, precision)),
+        }
+    }
+
+    /// Divides. A nonzero number divided by zero is infinite. `None` for zero by zero and infinity by infinity.
+    pub fn div(&self, other: &Self) -> Option<Self> {
+        let negative = self.negative != other.negative;
+        let precision = self.precision.max(other.precision);
+        match (self.form, other.form) {
+            (NumberClass::Finite, NumberClass::Finite) => {
+                let mut dividend = [0; LIMBS + QUOTIENT];
+                dividend.iter_mut().skip(QUOTIENT).zip(self.significand).for_each(|(to, from)| *to = from);
+                let (quotient, rest) = limbs::divide(&dividend, &other.significand);
+                let scale = self.scale() - other.scale() - (QUOTIENT * 64) as i64;
+                Some(Self::rounded(negative, &quotient, scale, rest, precision))
+            }
+            (NumberClass::Zero, NumberClass::Zero) | (NumberClass::Infinite, NumberClass::Infinite) => None,
+            (NumberClass::Zero, _) | (_, NumberClass::Infinite) => Some(Self::zero(negative, precision)),
+            _ => Some(Self::infinity(negative, precision)),
+        }
+    }
+
+    /// Returns the remainder of the truncated division, with the sign of the dividend. Like the reference, it includes
+    /// the rounding error of the quotient, returns the dividend for division by zero, and the product for infinities.
+    pub fn rem(&self, other: &Self) -> Option<Self> {
+        if !self.is_finite() || !other.is_finite() {
+            return self.mul(other);
+        }
+        if other.is_zero() {
+            return Some(*self);
+        }
+        let whole = self.div(other)?.truncate();
+        // A quotient below one counts as a positive zero.
+        let quotient = if whole.is_zero() { whole.abs() } else { whole }.with_precision(self.precision);
+        let product = other.product(&quotient, self.precision)?;
+        self.sub(&product)
+    }
+
+    /// Rounds toward zero.
+    pub fn truncate(&self) -> Self {
+        match self.form {
+            NumberClass::Finite if self.exponent <= 0 => Self::zero(self.negative, self.precision),
+            NumberClass::Finite => {
+                let mut whole = *self;
+                let fraction = usize::from(FULL).saturating_sub(usize::try_from(self.exponent).unwrap_or(0));
+                limbs::clear_low(&mut whole.significand, fraction);
+                whole
+            }
+            _ => *self,
+        }
+    }
+
+    /// Rounds down.
+    pub fn floor(&self) -> Self {
+        self.whole_beside(true)
+    }
+
+    /// Rounds up.
+    pub fn ceil(&self) -> Self {
+        self.whole_beside(false)
+    }
+
+    fn whole_beside(&self, below: bool) -> Self {
+        let mut whole = self.truncate();
+        if self.is_finite() && !self.is_whole() && self.negative == below {
+            let step = Self::of_int(if below { -1 } else { 1 }, self.precision);
+            whole = whole.add(&step).unwrap_or(whole);
+        }
+        whole.negative &= !whole.is_zero();
+        whole
     }
 }
 

@@ -1,8 +1,6 @@
 //! Formats numbers: their decimal digits, a requested count or the fewest that identify the number, and the layouts.
 
-use num_bigint::BigUint;
-
-use super::{BigNum, FULL, NumberClass};
+use super::{BigNum, FULL, NumberClass, limbs};
 
 /// The layout of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,10 +86,22 @@ impl BigNum {
             push_fixed(&mut text, &all, 0);
             return Some(text);
         }
-        let (magnitude, scale) = self.natural();
-        let whole = if scale < 0 { magnitude >> -scale } else { magnitude << scale };
-        Some(format!("{sign}{}", whole.to_str_radix(base)))
+        let mut whole = self.significand.to_vec();
+        if self.scale() >= 0 {
+            whole = limbs::shifted_left(&whole, usize::try_from(self.scale()).ok()?);
+        } else {
+            limbs::shift_right(&mut whole, usize::from(FULL).saturating_sub(usize::try_from(self.exponent).ok()?));
+        }
+        Some(format!("{sign}{}", bit_digits(limbs::trimmed(&whole), base.trailing_zeros() as usize)))
     }
+}
+
+/// Formats digits of `bits` bits each.
+fn bit_digits(limbs: &[u64], bits: usize) -> String {
+    let length = limbs::bit_len(limbs).div_ceil(bits).max(1);
+    let bit = |at: usize| limbs.get(at / 64).is_some_and(|limb| limb >> (at % 64) & 1 == 1);
+    let digit = |at: usize| (0..bits).rev().fold(0, |digit, low| digit << 1 | u32::from(bit(at * bits + low)));
+    (0..length).rev().filter_map(|at| char::from_digit(digit(at), 16)).collect()
 }
 
 /// Lays out digits: `places` after the point (by default all), `total` digits in the general layout.
@@ -148,6 +158,10 @@ fn push_exponent(text: &mut String, digits: &Digits, places: usize) {
     text.push_str(&format!("e{sign}{:02}", exponent.unsigned_abs()));
 }
 
+/// The number of decimal digits per step, and the corresponding power of ten.
+const STEP: usize = 19;
+const STEP_POWER: u64 = 10_000_000_000_000_000_000;
+
 /// Largest scale at which leading digits are computed exactly. Beyond it, numbers are scaled by a rounded power of ten
 /// with [`POWER`] limbs. The rounding affects none of the [`FEW`] leading digits, because a decimal that ends near them
 /// would need fewer bits.
@@ -156,11 +170,8 @@ const NEAR: i64 = 2_048;
 /// Maximum number of reliable leading digits of a scaled number.
 const FEW: usize = 200;
 
-/// The number of digits that are computed after the last one that is needed.
-const GUARD: usize = 20;
-
-/// The number of 64-bit limbs of a power of ten.
-const POWER: u64 = 24;
+/// The number of limbs of a power of ten.
+const POWER: usize = 24;
 
 /// Decimal digits: the value is `0.digits * 10^point`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,19 +185,6 @@ struct Digits {
 
 impl Digits {
     const ZERO: Self = Self { digits: Vec::new(), point: 0, complete: true };
-
-    /// Returns the digits of an integer over `10^places`.
-    fn of(mut digits: Vec<u8>, places: i64, complete: bool) -> Self {
-        if digits == b"0" {
-            digits.clear();
-        }
-        let point = digits.len() as i64 - places;
-        let mut digits = Self { digits, point, complete };
-        if complete {
-            digits.trim();
-        }
-        digits
-    }
 
     fn at(&self, at: usize) -> u8 {
         self.digits.get(at).copied().unwrap_or(b'0')
@@ -247,8 +245,10 @@ impl BigNum {
         if self.form != NumberClass::Finite {
             return Digits::ZERO;
         }
-        let (magnitude, scale) = self.natural();
-        digits_of(&magnitude, scale, usize::MAX)
+        let zeros = usize::from(self.trailing_zeros());
+        let mut magnitude = self.significand.to_vec();
+        limbs::shift_right(&mut magnitude, zeros);
+        Fixed::of(limbs::trimmed(&magnitude), self.scale() + zeros as i64).digits(usize::MAX)
     }
 
     /// Computes the leading digits, at least `count` of them or all. This is fast for few digits, whatever the exponent.
@@ -256,8 +256,8 @@ impl BigNum {
         if self.form != NumberClass::Finite || self.scale().abs() <= NEAR || count > FEW {
             return self.all_digits();
         }
-        let (magnitude, scale) = self.natural();
-        scaled_digits(&magnitude, scale, Some(&Power::of_ten(-decimal_places(scale))), count + GUARD)
+        let power = Power::of_ten(-decimal_places(self.scale()));
+        scaled_digits(&self.significand, self.scale(), Some(&power), count + STEP)
     }
 
     /// Computes the fewest digits that parse back to the number at its precision.
@@ -267,16 +267,19 @@ impl BigNum {
         }
         // In units of half the last bit, so that the midpoints to both neighbors are one unit away.
         let spare = usize::from(FULL - self.precision.min(FULL));
-        let (magnitude, scale) = self.natural();
-        let half_units = (magnitude << (scale - self.scale() + 1)) >> spare;
+        let mut half_units = limbs::shifted_left(&self.significand, 1);
+        limbs::shift_right(&mut half_units, spare);
         let scale = self.scale() - 1 + spare as i64;
         let power = (scale.abs() > NEAR).then(|| Power::of_ten(-decimal_places(scale)));
         let wanted = usize::from(self.precision) * 31 / 100 + 5;
-        let digits = |magnitude: &BigUint| scaled_digits(magnitude, scale, power.as_ref(), wanted);
-        let (lower, upper) = (digits(&(&half_units - 1_u32)), digits(&(&half_units + 1_u32)));
+        let digits = |magnitude: &[u64]| scaled_digits(magnitude, scale, power.as_ref(), wanted);
+        let mut lower = half_units.clone();
+        limbs::sub_from(&mut lower, &[1]);
+        let mut upper = half_units.clone();
+        limbs::add_into(&mut upper, &[1]);
         // The midpoints round to the number if its last bit is even.
-        let inclusive = !half_units.bit(1);
-        shortest(digits(&half_units), &lower, &upper, inclusive)
+        let inclusive = half_units.first().is_some_and(|limb| limb & 2 == 0);
+        shortest(digits(&half_units), &digits(&lower), &digits(&upper), inclusive)
     }
 }
 
@@ -285,31 +288,16 @@ fn decimal_places(scale: i64) -> i64 {
     (i128::from(scale) * 30_103 / 100_000) as i64
 }
 
-fn scaled_digits(magnitude: &BigUint, scale: i64, power: Option<&Power>, wanted: usize) -> Digits {
+fn scaled_digits(magnitude: &[u64], scale: i64, power: Option<&Power>, wanted: usize) -> Digits {
     let Some(power) = power else {
-        return digits_of(magnitude, scale, wanted);
+        return Fixed::of(limbs::trimmed(magnitude), scale).digits(wanted);
     };
-    let mut digits = digits_of(&(magnitude * &power.natural), scale + power.scale, wanted);
+    let mut product = vec![0; magnitude.len() + power.limbs.len() + 1];
+    limbs::mul_into(&mut product, magnitude, &power.limbs);
+    let mut digits = Fixed::of(limbs::trimmed(&product), scale + power.scale).digits(wanted);
     digits.point -= power.exponent;
     digits.complete = false;
     digits
-}
-
-/// Computes at least `wanted` leading digits of `magnitude * 2^scale`, or all.
-fn digits_of(magnitude: &BigUint, scale: i64, wanted: usize) -> Digits {
-    let Some(fraction) = u64::try_from(-scale).ok().filter(|bits| *bits > 0) else {
-        let digits = (magnitude << scale).to_str_radix(10).into_bytes();
-        return Digits::of(digits, 0, true);
-    };
-    // One digit more for each of the two estimates.
-    let places =
-        i64::try_from(wanted).unwrap_or(i64::MAX).saturating_sub(decimal_places(magnitude.bits() as i64 + scale) - 2);
-    let places = places.clamp(0, scale.saturating_neg()) as u64;
-    // Ten is two times five, so this many bits of the fraction become whole.
-    let scaled = magnitude * BigUint::from(5_u32).pow(places as u32);
-    let dropped = fraction - places;
-    let complete = scaled.trailing_zeros().is_none_or(|zeros| zeros >= dropped);
-    Digits::of((scaled >> dropped).to_str_radix(10).into_bytes(), places as i64, complete)
 }
 
 /// Returns the shortest digits between two bounds: rounds at the first digit where that does not reach a bound.
@@ -328,17 +316,17 @@ fn shortest(mut number: Digits, lower: &Digits, upper: &Digits, inclusive: bool)
     number
 }
 
-/// A power of ten, rounded if necessary: `10^exponent = natural * 2^scale`.
+/// A power of ten, rounded if necessary: `10^exponent = limbs * 2^scale`.
 pub(super) struct Power {
-    pub(super) natural: BigUint,
+    pub(super) limbs: Vec<u64>,
     pub(super) scale: i64,
     exponent: i64,
 }
 
 impl Power {
     pub(super) fn of_ten(exponent: i64) -> Self {
-        let mut power = Self { natural: 1_u32.into(), scale: 0, exponent };
-        let mut square = Self { natural: 5_u32.into(), scale: 1, exponent: 1 };
+        let mut power = Self { limbs: vec![1], scale: 0, exponent };
+        let mut square = Self { limbs: vec![5], scale: 1, exponent: 1 };
         let mut left = exponent.unsigned_abs();
         while left > 0 {
             if left & 1 == 1 {
@@ -351,19 +339,96 @@ impl Power {
     }
 
     fn times(&self, other: &Self) -> Self {
-        Self::bounded(&self.natural * &other.natural, self.scale + other.scale)
+        let mut product = vec![0; self.limbs.len() + other.limbs.len()];
+        limbs::mul_into(&mut product, &self.limbs, &other.limbs);
+        Self::bounded(product, self.scale + other.scale)
     }
 
     /// Returns the reciprocal.
     fn inverse(&self, exponent: i64) -> Self {
-        let bits = (POWER + self.natural.bits().div_ceil(64)) * 64;
-        let quotient = (BigUint::from(1_u32) << bits) / &self.natural;
-        Self { exponent, ..Self::bounded(quotient, -(bits as i64) - self.scale) }
+        let mut one = vec![0; POWER + self.limbs.len()];
+        one.push(1);
+        let scale = -((one.len() - 1) as i64 * 64) - self.scale;
+        let (quotient, _) = limbs::divide(&one, &self.limbs);
+        Self { exponent, ..Self::bounded(quotient, scale) }
     }
 
     /// Drops the lowest limbs.
-    fn bounded(natural: BigUint, scale: i64) -> Self {
-        let dropped = natural.bits().div_ceil(64).saturating_sub(POWER) * 64;
-        Self { natural: natural >> dropped, scale: scale + dropped as i64, exponent: 0 }
+    fn bounded(limbs: Vec<u64>, scale: i64) -> Self {
+        let used = limbs::trimmed(&limbs);
+        let dropped = used.len().saturating_sub(POWER);
+        let limbs = used.get(dropped..).unwrap_or(used).to_vec();
+        Self { limbs, scale: scale + dropped as i64 * 64, exponent: 0 }
+    }
+}
+
+/// A fixed-point number with an integer part and a fraction.
+struct Fixed {
+    whole: Vec<u64>,
+    fraction: Vec<u64>,
+}
+
+impl Fixed {
+    /// `magnitude * 2^scale`.
+    fn of(magnitude: &[u64], scale: i64) -> Self {
+        let shift = usize::try_from(scale.unsigned_abs()).unwrap_or(usize::MAX);
+        if scale >= 0 {
+            return Self { whole: limbs::shifted_left(magnitude, shift), fraction: Vec::new() };
+        }
+        let limbs = shift.div_ceil(64);
+        let mut fraction = limbs::shifted_left(magnitude, limbs * 64 - shift);
+        fraction.resize(fraction.len().max(limbs), 0);
+        let whole = fraction.split_off(limbs);
+        Self { whole, fraction }
+    }
+
+    /// Computes at least `wanted` leading digits, or all.
+    fn digits(mut self, wanted: usize) -> Digits {
+        let mut digits = self.whole_digits();
+        let mut point = digits.len() as i64;
+        loop {
+            let lowest = self.fraction.iter().take_while(|limb| **limb == 0).count();
+            self.fraction.drain(..lowest);
+            if self.fraction.is_empty() || digits.len() >= wanted {
+                break;
+            }
+            let group = limbs::mul_small(&mut self.fraction, STEP_POWER, 0);
+            let leading = digits.is_empty();
+            push_group(&mut digits, group);
+            if leading {
+                let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
+                digits.drain(..zeros);
+                point -= zeros as i64;
+            }
+        }
+        let mut digits = Digits { digits, point, complete: self.fraction.is_empty() };
+        if digits.complete {
+            digits.trim();
+        }
+        digits
+    }
+
+    fn whole_digits(&mut self) -> Vec<u8> {
+        let mut groups = Vec::new();
+        let mut left = limbs::trimmed(&self.whole).to_vec();
+        while !left.is_empty() {
+            groups.push(limbs::div_small(&mut left, STEP_POWER));
+            left.truncate(limbs::trimmed(&left).len());
+        }
+        let mut digits = Vec::with_capacity(groups.len() * STEP);
+        groups.iter().rev().for_each(|group| push_group(&mut digits, *group));
+        let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
+        digits.drain(..zeros);
+        digits
+    }
+}
+
+/// Appends the 19 digits of a group.
+fn push_group(digits: &mut Vec<u8>, mut group: u64) {
+    let start = digits.len();
+    digits.resize(start + STEP, b'0');
+    for digit in digits.iter_mut().skip(start).rev() {
+        *digit = b'0' + (group % 10) as u8;
+        group /= 10;
     }
 }
