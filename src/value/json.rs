@@ -69,20 +69,20 @@ pub fn write_json<E>(
     Buffer::append(out, |out| Json::new(style, false, out, grow).tree(Viewed(value, ByKey)))
 }
 
-/// Appends a tree to `out` as services exchange it. `grow` receives a length of `out` for each node and before each long
+/// Appends a tree to `out` as services exchange it, in a style [`JsonStyle::Exchanged`]. `grow` receives a length of `out` for each node and before each long
 /// text, and may stop the writing.
 ///
 /// # Errors
 /// Non-finite floats, values that the tree refuses, and values that contain themselves.
 pub fn exchange_json<'t, E>(
     tree: impl Tree<'t>,
-    (pretty, markup): (bool, bool),
+    style: JsonStyle,
     out: &mut String,
     grow: &mut impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(), Refused<E>> {
     let mut grow = |len| grow(len).map(|()| len);
     let refused = Buffer::append(out, |out| {
-        let mut json = Json::new(JsonStyle::Exchanged { pretty, markup }, false, out, &mut grow);
+        let mut json = Json::new(style, false, out, &mut grow);
         json.tree(tree).map(|()| json.refused)
     })?;
     refused.map_or(Ok(()), |why| Err(Refused::Value(why)))

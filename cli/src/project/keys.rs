@@ -25,7 +25,8 @@ pub(crate) struct ProjectKey {
     pub(super) option: String,
     /// The values, unless they follow from the option.
     kind: Option<Kind>,
-    is_list: bool,
+    /// `true` for a key that takes one value or a list of them.
+    pub(super) is_list: bool,
 }
 
 /// The values of a key.
@@ -104,11 +105,6 @@ impl ProjectKey {
         self.kind.unwrap_or(Kind::Text)
     }
 
-    /// Returns `true` for a key that takes one value or a list of them.
-    pub(super) fn is_list(&self) -> bool {
-        self.is_list
-    }
-
     /// Describes the values, for errors.
     pub(super) fn wanted(&self) -> &'static str {
         match self.kind() {
@@ -149,7 +145,7 @@ mod tests {
                 }
                 kind => {
                     let noun = if matches!(kind, Kind::Path) { "path" } else { "text" };
-                    if key.is_list() { format!("list of {noun}s") } else { noun.to_owned() }
+                    if key.is_list { format!("list of {noun}s") } else { noun.to_owned() }
                 }
             };
             let option = match key.option.as_str() {

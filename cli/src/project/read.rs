@@ -65,9 +65,7 @@ impl SettingsReader<'_> {
         let values = match (key.kind(), value.get_ref()) {
             (Kind::Flag, DeValue::Boolean(true)) => vec![OsString::new()],
             (Kind::Flag, DeValue::Boolean(false)) => Vec::new(),
-            (_, DeValue::Array(items)) if key.is_list() => {
-                items.iter().filter_map(|item| self.text(key, item)).collect()
-            }
+            (_, DeValue::Array(items)) if key.is_list => items.iter().filter_map(|item| self.text(key, item)).collect(),
             _ => self.text(key, value).into_iter().collect(),
         };
         self.found.push(Setting { key: key.clone(), values, span });

@@ -33,7 +33,7 @@ pub trait Hooks {
     }
 }
 
-/// Observes a run through a table of methods, so that all observers share one copy of the machine's loop for each language:
+/// Observes a run through a table of methods, so that all observers in all languages share one copy of the machine's loop:
 /// that which checks every index, if it is built in.
 pub trait Observer {
     /// Called before the instruction at word `at`.

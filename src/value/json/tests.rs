@@ -81,12 +81,12 @@ fn every_length_is_asked_about() {
     }
 }
 
-const COMPACT: (bool, bool) = (false, true);
+const COMPACT: JsonStyle = JsonStyle::Exchanged { pretty: false, markup: true };
 
-/// Returns a value as services exchange it, optionally pretty and with markup escaped.
-fn exchanged(value: Value<'_>, layout: (bool, bool)) -> Result<String, Refused<Infallible>> {
+/// Returns a value as services exchange it.
+fn exchanged(value: Value<'_>, style: JsonStyle) -> Result<String, Refused<Infallible>> {
     let mut out = String::new();
-    exchange_json(Viewed(value, &plain), layout, &mut out, &mut |_| Ok(())).map(|()| out)
+    exchange_json(Viewed(value, &plain), style, &mut out, &mut |_| Ok(())).map(|()| out)
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn texts_are_escaped_for_web_pages_or_not() {
     let arena = Arena::new();
     let text = arena.text("<a>&\u{2028}\u{e9}\"\\\n\t\u{1}\u{8}\u{7f}");
     assert_eq!(exchanged(text, COMPACT).unwrap(), "\"\\u003ca\\u003e\\u0026\\u2028é\\\"\\\\\\n\\t\\u0001\\b\u{7f}\"");
-    let raw = (false, false);
+    let raw = JsonStyle::Exchanged { pretty: false, markup: false };
     assert_eq!(exchanged(arena.text("<&>"), raw).unwrap(), "\"<&>\"");
     let bytes = arena.extended(Extended::Bytes(b"h\xc3("));
     assert_eq!(exchanged(bytes, raw).unwrap(), "\"h\\ufffd(\"");
@@ -107,7 +107,7 @@ fn keys_are_sorted_and_levels_indented() {
     let map = arena.map(&[("b", list), ("B", Value::Bool(true)), ("a", arena.map(&[]))]);
     assert_eq!(exchanged(map, COMPACT).unwrap(), r#"{"B":true,"a":{},"b":[1,null,[]]}"#);
     let wanted = "{\n  \"B\": true,\n  \"a\": {},\n  \"b\": [\n    1,\n    null,\n    []\n  ]\n}";
-    assert_eq!(exchanged(map, (true, true)).unwrap(), wanted);
+    assert_eq!(exchanged(map, JsonStyle::Exchanged { pretty: true, markup: true }).unwrap(), wanted);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use dropforge_machine::functions;
 use dropforge_value::marshal::json_read::{self, Wanted};
 use dropforge_value::marshal::{Numbers, Refused, exchange_json, plain, toml};
 use dropforge_value::yaml::libyaml::{self, Form};
-use dropforge_value::{Capsule, CapsuleContent, Extended, MapEntries, Text, TreeNode, Type, Value, Viewed};
+use dropforge_value::{Capsule, CapsuleContent, Extended, JsonStyle, MapEntries, Text, TreeNode, Type, Value, Viewed};
 
 functions! {
     /// Functions that write and read documents.
@@ -57,12 +57,9 @@ functions! {
         [r#"{{ (fromToml "[a]\nb = 1").a.b }}"# => "1"];
 }
 
-/// A layout of JSON: `true` for one item per line, and `true` if markup is escaped.
-type Layout = (bool, bool);
-
-const COMPACT: Layout = (false, true);
-const PRETTY: Layout = (true, true);
-const RAW: Layout = (false, false);
+const COMPACT: JsonStyle = JsonStyle::Exchanged { pretty: false, markup: true };
+const PRETTY: JsonStyle = JsonStyle::Exchanged { pretty: true, markup: true };
+const RAW: JsonStyle = JsonStyle::Exchanged { pretty: false, markup: false };
 
 /// A document, or the reason that it cannot be written.
 type Written<'v> = std::result::Result<Value<'v>, Refused<Box<Diagnostic>>>;
@@ -100,9 +97,9 @@ fn yaml<'v>(cx: &Cx<'v>, value: Value<'v>, form: Form) -> Written<'v> {
     Ok(cx.text(out.strip_suffix('\n').unwrap_or(&out))?)
 }
 
-fn json_text<'v>(cx: &Cx<'v>, value: Value<'v>, layout: Layout) -> Written<'v> {
+fn json_text<'v>(cx: &Cx<'v>, value: Value<'v>, style: JsonStyle) -> Written<'v> {
     let mut out = String::new();
-    exchange_json(Viewed(value, &view(cx)), layout, &mut out, &mut growth(cx))?;
+    exchange_json(Viewed(value, &view(cx)), style, &mut out, &mut growth(cx))?;
     Ok(cx.text(&out)?)
 }
 

@@ -2,7 +2,7 @@ use std::convert::Infallible;
 
 use super::*;
 use crate::marshal::{Numbers, Refused, exchange_json, plain};
-use crate::{Arena, Value, Viewed};
+use crate::{Arena, JsonStyle, Value, Viewed};
 
 const DEPTH: usize = 100;
 
@@ -19,7 +19,8 @@ fn as_json(text: &str) -> String {
         Ok(value) => {
             let mut out = String::new();
             let tree = Viewed(value, &plain);
-            exchange_json(tree, (false, false), &mut out, &mut |_| Ok::<_, Infallible>(())).unwrap();
+            let style = JsonStyle::Exchanged { pretty: false, markup: false };
+            exchange_json(tree, style, &mut out, &mut |_| Ok::<_, Infallible>(())).unwrap();
             out
         }
     }
