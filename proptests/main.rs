@@ -15,6 +15,7 @@ mod helm_artifacts;
 mod helm_templates;
 mod inputs;
 mod machines;
+mod long_numbers;
 mod numbers;
 mod scan;
 mod sealing;

@@ -131,7 +131,7 @@ fn values_of_file(path: PathBuf) -> Checked<DataMap> {
 fn json(map: DataMap) -> Checked<String> {
     let data = Data::Map(map);
     let text = serde_json::to_string(&data).unwrap_or_default();
-    match serde_json::from_str::<Data>(&text) {
+    match Data::of_json(&text) {
         Ok(again) if again == data => Ok(text),
         _ => Err(Diagnostic::new(Code::InputType, "the values have a number that JSON does not have")
             .with_help("write infinity and not-a-number as text")),

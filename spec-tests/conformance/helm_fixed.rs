@@ -111,6 +111,7 @@ fn printed(value: &Data) -> String {
         Data::Int(n) => n.to_string(),
         Data::Uint(n) => n.to_string(),
         Data::Float(n) => n.to_string(),
+        Data::Number(text) => text.to_string(),
         Data::Str(text) => text.clone(),
         Data::List(items) => format!("[{}]", items.iter().map(printed).collect::<Vec<_>>().join(" ")),
         Data::Map(map) => {

@@ -6,7 +6,7 @@ use super::violation::{SchemaError, below};
 use super::{Additional, Draft, Node, NodeId, Number, Schema, measure};
 use dropforge_base::diagnostics::nearest;
 use dropforge_base::stdlib::paths;
-use dropforge_value::{Arena, Data, Map, Value};
+use dropforge_value::{Arena, Data, Map, Numbers, Value};
 use hashbrown::HashMap;
 
 /// Maximum nesting of a schema: of template values, and of other documents.
@@ -398,6 +398,7 @@ fn finished<'v>(arena: &'v Arena, data: &'v Data, values: &[Value<'v>]) -> Value
         Data::Int(n) => Value::Int(*n),
         Data::Uint(n) => Value::uint(*n),
         Data::Float(n) => Value::Float(*n),
+        Data::Number(text) => Numbers::AsWritten.long(arena, text).unwrap_or_default(),
         Data::Str(text) => arena.borrowed_text(text),
         Data::List(_) => arena.list(values),
         Data::Map(map) => {

@@ -81,10 +81,11 @@ impl Schemas {
     }
 }
 
-/// Escapes floats, which JSON parsers may change, as strings with the prefix `~`. Strings with this prefix become `~'…`.
+/// Escapes numbers that JSON parsers may change as strings with the prefix `~`: floats, and with `~#` longer ones. Strings with this prefix become `~'…`.
 fn escaped(data: &Data) -> Data {
     match data {
         Data::Float(n) => Data::Str(format!("~{n:?}")),
+        Data::Number(text) => Data::Str(format!("~#{text}")),
         Data::Str(text) if text.starts_with('~') => Data::Str(format!("~'{text}")),
         Data::List(items) => Data::List(items.iter().map(escaped).collect()),
         Data::Map(map) => Data::Map(map.iter().map(|(name, of)| (name.clone(), escaped(of))).collect()),
@@ -97,7 +98,10 @@ fn unescaped(data: &Data) -> Option<Data> {
         Data::Str(text) => match text.strip_prefix('~') {
             Some(rest) => match rest.strip_prefix('\'') {
                 Some(text) => Data::Str(text.to_owned()),
-                None => Data::Float(rest.parse().ok()?),
+                None => match rest.strip_prefix('#') {
+                    Some(number) => Data::number(number)?,
+                    None => Data::Float(rest.parse().ok()?),
+                },
             },
             None => Data::Str(text.clone()),
         },

@@ -29,6 +29,7 @@ impl Number {
             Data::Int(n) => Some(Number::Whole(i128::from(*n))),
             Data::Uint(n) => Some(Number::Whole(i128::from(*n))),
             Data::Float(n) => Some(Number::Float(*n)),
+            Data::Number(text) => BigNum::parse(text).map(Number::Big),
             _ => None,
         }
     }
@@ -50,7 +51,7 @@ impl Number {
                 i64::try_from(n).map_or_else(|_| Data::Uint(u64::try_from(n).unwrap_or(u64::MAX)), Data::Int)
             }
             Number::Float(n) => Data::Float(n),
-            Number::Big(n) => n.to_f64().map_or(Data::Null, Data::Float),
+            Number::Big(n) => Data::number(&n.to_text()).unwrap_or_default(),
         }
     }
 

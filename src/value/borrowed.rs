@@ -35,6 +35,8 @@ pub(super) struct Summary {
     pub qualified: bool,
     /// `true` if any nested value has a notation.
     pub written: bool,
+    /// `true` if any nested number does not fit 64 bits.
+    pub long: bool,
 }
 
 impl Summary {
@@ -54,6 +56,7 @@ impl Summary {
                 depth: self.depth.max(one.depth),
                 qualified: self.qualified | one.qualified,
                 written: self.written | one.written,
+                long: self.long | one.long,
             };
         }
     }
@@ -166,6 +169,12 @@ impl<'v> Value<'v> {
         self.summary().qualified
     }
 
+    /// Returns `true` if the value or any value nested in it is a number that 64 bits do not hold
+    /// ([`Extended::Number`]).
+    pub const fn is_long(&self) -> bool {
+        self.summary().long
+    }
+
     /// Returns `true` if the value or any value nested in it has a notation ([`Writing`](super::Writing)).
     ///
     /// ```
@@ -185,7 +194,7 @@ impl<'v> Value<'v> {
             Value::List(list) => list.summary,
             Value::Map(map) => map.summary(),
             Value::Extended(extension) => extension.summary(),
-            _ => Summary { depth: 0, qualified: false, written: false },
+            _ => Summary { depth: 0, qualified: false, written: false, long: false },
         }
     }
 

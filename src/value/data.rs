@@ -1,17 +1,21 @@
 //! The owned form of a value: read from input files, merged, and returned by renders. Any deserializer is read as owned
 //! data, or directly into an arena, borrowing text where possible.
 
+use std::cell::Cell;
 use std::fmt;
 
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde::ser::{Serialize, Serializer};
+use serde::ser::{self, Serialize, Serializer};
+use serde_json::value::RawValue;
 
-use super::Value;
 use super::input_builder::{InputBuilder, OpenMap};
+use super::json_lexer::has_long_numbers;
+use super::long_numbers::is_whole;
 use super::outline::Place;
+use super::{Arena, Numbers, Shapes, Value};
 
 /// A map of [`Data`] in insertion order.
 pub type DataMap = IndexMap<String, Data, DefaultHashBuilder>;
@@ -40,6 +44,9 @@ pub enum Data {
     Uint(u64),
     /// A 64-bit float.
     Float(f64),
+    /// A number that none of these holds, in the notation of JSON: an integer beyond 64 bits, or a fraction or power with
+    /// more digits than a float.
+    Number(Box<str>),
     /// Text.
     Str(String),
     /// A list.
@@ -118,7 +125,8 @@ impl Data {
             Data::Null => "null",
             Data::Bool(_) => "boolean",
             Data::Int(_) | Data::Uint(_) => "integer",
-            Data::Float(_) => "number",
+            Data::Number(text) if is_whole(text) => "integer",
+            Data::Float(_) | Data::Number(_) => "number",
             Data::Str(_) => "string",
             Data::List(_) => "list",
             Data::Map(_) => "map",
@@ -192,6 +200,10 @@ impl Serialize for Data {
             Data::Int(n) => serializer.serialize_i64(*n),
             Data::Uint(n) => serializer.serialize_u64(*n),
             Data::Float(n) => serializer.serialize_f64(*n),
+            Data::Number(text) => match text.parse::<i128>() {
+                Ok(n) => serializer.serialize_i128(n),
+                Err(_) => RawValue::from_string(text.to_string()).map_err(ser::Error::custom)?.serialize(serializer),
+            },
             Data::Str(text) => serializer.serialize_str(text),
             Data::List(items) => serializer.collect_seq(items),
             Data::Map(map) => serializer.collect_map(map),
@@ -201,20 +213,49 @@ impl Serialize for Data {
 
 impl<'de> Deserialize<'de> for Data {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(DataVisitor { unique_keys: false })
+        deserializer.deserialize_any(DataVisitor { unique_keys: false, floats: None })
     }
 }
 
 impl Data {
-    /// Reads a JSON value. A key that is given twice in a map is a data error at its second name.
+    /// Reads a JSON value with all digits of its numbers, which `serde_json` alone would round. The last of the values of a
+    /// key counts.
+    ///
+    /// ```
+    /// use dropforge::value::Data;
+    /// let data = Data::of_json(r#"{"id": 36893488147419103232}"#).unwrap();
+    /// assert_eq!(serde_json::to_string(&data).unwrap(), r#"{"id":36893488147419103232}"#);
+    /// ```
+    ///
+    /// # Errors
+    /// Errors of `serde_json`.
+    pub fn of_json(text: &str) -> serde_json::Result<Self> {
+        Self::read_json(text, false)
+    }
+
+    /// Works like [`Data::of_json`]. A key that is given twice in a map is a data error at its second name.
     ///
     /// # Errors
     /// Errors of `serde_json`.
     pub fn of_json_with_unique_keys(text: &str) -> serde_json::Result<Self> {
-        let mut json = serde_json::Deserializer::from_str(text);
-        let data = DataVisitor { unique_keys: true }.deserialize(&mut json)?;
-        json.end().map(|()| data)
+        Self::read_json(text, true)
     }
+
+    fn read_json(text: &str, unique_keys: bool) -> serde_json::Result<Self> {
+        let (mut json, floats) = (serde_json::Deserializer::from_str(text), Cell::new(false));
+        let data = DataVisitor { unique_keys, floats: Some(&floats) }.deserialize(&mut json)?;
+        json.end()?;
+        Ok(if floats.get() && has_long_numbers(text) { in_full(text).unwrap_or(data) } else { data })
+    }
+}
+
+/// Reads valid JSON with all digits of its numbers.
+#[cold]
+fn in_full(text: &str) -> Option<Data> {
+    let (arena, names) = (Arena::new(), Arena::new());
+    let shapes = Shapes::new(&names);
+    let value = InputBuilder::new(&arena, &shapes).with_numbers(Numbers::Spelled).json(text);
+    value.ok().map(|value| value.to_data())
 }
 
 /// The [`Visitor`] methods for scalars, which [`Data`] and [`Value`](super::Value) share.
@@ -245,20 +286,18 @@ macro_rules! visit_scalars {
         fn visit_u64<E>(self, n: u64) -> std::result::Result<Self::Value, E> {
             Ok($values::uint(n))
         }
-
-        fn visit_f64<E>(self, n: f64) -> std::result::Result<Self::Value, E> {
-            Ok($values::Float(n))
-        }
     };
 }
 
 #[derive(Clone, Copy)]
-struct DataVisitor {
+struct DataVisitor<'f> {
     /// Refuses a key that is given twice. Otherwise the last one wins.
     unique_keys: bool,
+    /// Becomes `true` for data that has floats, which may be rounded.
+    floats: Option<&'f Cell<bool>>,
 }
 
-impl<'de> DeserializeSeed<'de> for DataVisitor {
+impl<'de> DeserializeSeed<'de> for DataVisitor<'_> {
     type Value = Data;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Data, D::Error> {
@@ -266,10 +305,15 @@ impl<'de> DeserializeSeed<'de> for DataVisitor {
     }
 }
 
-impl<'de> Visitor<'de> for DataVisitor {
+impl<'de> Visitor<'de> for DataVisitor<'_> {
     type Value = Data;
 
     crate::visit_scalars!(Data);
+
+    fn visit_f64<E>(self, n: f64) -> Result<Data, E> {
+        self.floats.inspect(|floats| floats.set(true));
+        Ok(Data::Float(n))
+    }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Data, D::Error> {
         self.deserialize(deserializer)
@@ -321,6 +365,10 @@ impl<'de: 'v, 'v, 'w: 'v> Visitor<'de> for Seed<'_, 'v, 'w> {
     type Value = Value<'v>;
 
     visit_scalars!(Value);
+
+    fn visit_f64<E>(self, n: f64) -> std::result::Result<Self::Value, E> {
+        Ok(Value::Float(n))
+    }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value<'v>, D::Error> {
         self.deserialize(deserializer)

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::borrowed::Summary;
 use super::{Arena, Data, Entries, Type, Value};
-use dropforge_base::stdlib::bignum::BigNum;
+use dropforge_base::stdlib::bignum::{BigNum, Layout};
 use dropforge_base::stdlib::encodings::base64;
 use dropforge_base::stdlib::timestamps;
 
@@ -188,12 +188,13 @@ impl<'v> Extension<'v> {
         self.summary
     }
 
-    /// Returns the nearest owned form: numbers as floats, elements without types and marks, bytes in base64,
+    /// Returns the nearest owned form: numbers with all their digits, elements without types and marks, bytes in base64,
     /// timestamps, durations and capsules of the engine as text, keys as text. Unknown values, absent optionals and
     /// capsules of the host become null.
     pub(super) fn to_data(self) -> Data {
         match self.kind {
-            Extended::Number(number) => number.to_f64().map_or(Data::Null, Data::Float),
+            Extended::Number(number) => number_data(&number),
+            Extended::Written(value, Writing::Spelled(text)) => Data::number(text).unwrap_or_else(|| value.to_data()),
             Extended::Sized(number) => number.plain().to_data(),
             Extended::Marked(value, _)
             | Extended::Typed(_, value)
@@ -205,6 +206,16 @@ impl<'v> Extension<'v> {
             kind => kind.plain_text().map_or(Data::Null, |text| Data::Str(text.into_owned())),
         }
     }
+}
+
+/// The length of a number that is written with an exponent.
+const LONG: usize = 1_000;
+
+/// Returns a number with all its digits. Infinite ones are floats.
+fn number_data(number: &BigNum) -> Data {
+    let layout = if number.text_len() > LONG { Layout::Exponent } else { Layout::Fixed };
+    let data = number.is_finite().then(|| Data::number(&number.format(layout, None))).flatten();
+    data.unwrap_or_else(|| number.to_f64().map_or(Data::Null, Data::Float))
 }
 
 impl<'v> Extended<'v> {
@@ -251,6 +262,7 @@ impl Arena {
             Extended::Written(value, _) => Summary { written: true, ..value.summary() },
             Extended::Entries(entries) => Summary::around(entries.values()),
             Extended::Optional(value) => Summary::around(&[value]),
+            Extended::Number(_) => Summary { long: true, ..Summary::default() },
             Extended::Unknown(_) => Summary { qualified: true, ..Summary::default() },
             _ => Summary::default(),
         };

@@ -5,6 +5,7 @@ use std::cell::{RefCell, RefMut};
 use serde::de::{DeserializeSeed, Deserializer};
 
 use super::data::Seed;
+use super::long_numbers::below;
 use super::outline::{KeyStep, Learned, Place};
 use super::read_json::JsonReader;
 use super::{Arena, Data, DataMap, Numbers, Shape, Shapes, Text, Value};
@@ -87,14 +88,16 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
         Self { numbers, ..self }
     }
 
+    /// Returns the policy for numbers.
+    pub(super) fn numbers(&self) -> Numbers {
+        self.numbers
+    }
+
     /// Returns a whole value with its numbers by the policy. Values that are built as they are written cost nothing
     /// more.
     #[inline]
     pub(super) fn numbered(&self, value: Value<'v>) -> Value<'v> {
-        match self.numbers {
-            Numbers::AsWritten => value,
-            numbers => numbers.all(self.arena, value),
-        }
+        if self.numbers.keeps() { value } else { self.numbers.all(self.arena, value) }
     }
 
     /// Returns the arena that stores the values.
@@ -117,10 +120,13 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     fn explained(&self, text: &'v str) -> Result<Value<'v>> {
         let mut deserializer = serde_json::Deserializer::from_str(text);
         let value = self.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
-        value.map_err(|error| match error.to_string() {
+        let value = value.map_err(|error| match error.to_string() {
             why if why.starts_with("recursion limit") => too_deep(),
             why => Diagnostic::new(Code::InputSyntax, format!("this is not JSON: {why}")),
-        })
+        })?;
+        // A number is refused, which an owned value shows with its path.
+        let (data, arena) = (Data::of_json(text).unwrap_or_default(), Arena::new());
+        InputBuilder::new(&arena, &Shapes::new(&Arena::new())).with_numbers(self.numbers).data(&data).map(|_| value)
     }
 
     /// Reads a value from any deserializer.
@@ -159,11 +165,14 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
             Data::Int(n) => self.numbers.int(self.arena, *n),
             Data::Uint(n) => self.numbers.uint(self.arena, *n),
             Data::Float(n) => self.numbers.float(*n),
+            Data::Number(_) if is_unread => Value::Int(0),
+            Data::Number(text) => self.numbers.long(self.arena, text)?,
             Data::Str(text) => self.arena.borrowed_text(text),
             Data::List(items) => {
                 let levels = levels.checked_sub(1).ok_or_else(too_deep)?;
                 let place = self.item(place);
-                let items = items.iter().map(|item| self.owned(item, place, levels));
+                let items = items.iter().enumerate();
+                let items = items.map(|(at, item)| below(self.owned(item, place, levels), &at.to_string()));
                 self.arena.borrowed_list(self.arena.bump().alloc_slice_try_fill_iter(items)?)
             }
             Data::Map(map) => self.owned_map(map, place, levels)?,
@@ -175,7 +184,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
         let mut open = self.open_map(place, &self.scratch());
         for (key, value) in map {
             let place = self.enter(&mut open, key, |key| key);
-            match self.owned(value, place, levels) {
+            match below(self.owned(value, place, levels), key) {
                 Ok(value) => self.push(value),
                 Err(error) => {
                     self.cut(open.mark);

@@ -45,7 +45,7 @@ fn maps(text: &str, levels: u32) -> Option<DataMap> {
         let value = match value.as_bytes().first() {
             Some(b'{') => maps(value, levels).map(Data::Map),
             Some(b'[') => Some(Data::List(Vec::new())),
-            _ => serde_json::from_str(value).ok(),
+            _ => Data::of_json(value).ok(),
         };
         is_whole &= value.map(|value| all.insert(key.to_owned(), value)).is_some();
     })?;
@@ -181,6 +181,9 @@ impl Nesting {
     }
 }
 
+/// The number of digits that every float keeps.
+const FLOAT: usize = 15;
+
 /// Skips a string, a number or a word.
 #[inline(always)]
 pub(super) fn scalar(rest: &[u8]) -> Option<&[u8]> {
@@ -294,16 +297,33 @@ pub(super) fn number(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
+/// Returns `true` for a number of any size.
+pub(super) fn is_number(text: &str) -> bool {
+    let whole = digits(text.strip_prefix('-').unwrap_or(text).as_bytes());
+    whole.and_then(fraction).is_some_and(<[u8]>::is_empty)
+}
+
+/// Returns `true` if a run of digits and points is so long that a float may not keep it. Also in a string.
+pub(super) fn has_long_numbers(text: &str) -> bool {
+    let runs = text.as_bytes().split(|byte| !matches!(byte, b'0'..=b'9' | b'.'));
+    runs.max_by_key(|run| run.len()).is_some_and(|run| run.len() > FLOAT)
+}
+
 /// Skips what follows the integral digits of `text`.
 #[inline(never)]
-fn float<'t>(text: &[u8], mut rest: &'t [u8]) -> Option<&'t [u8]> {
+fn float<'t>(text: &[u8], rest: &'t [u8]) -> Option<&'t [u8]> {
+    fraction(rest).filter(|rest| is_finite(text, rest))
+}
+
+/// Skips a fraction and an exponent, where there are any.
+fn fraction(mut rest: &[u8]) -> Option<&[u8]> {
     if let Some(after) = rest.strip_prefix(b".") {
         rest = some_digits(after)?;
     }
     if let [b'e' | b'E', after @ ..] = rest {
         rest = some_digits(after.strip_prefix(b"+").or_else(|| after.strip_prefix(b"-")).unwrap_or(after))?;
     }
-    is_finite(text, rest).then_some(rest)
+    Some(rest)
 }
 
 /// Returns `true` if the number between `text` and its end is finite. Most numbers are too short to be anything else.

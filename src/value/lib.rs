@@ -25,6 +25,7 @@ mod input_builder;
 mod inputs;
 mod json;
 mod json_lexer;
+mod long_numbers;
 mod map;
 #[doc(hidden)]
 pub mod marshal;
@@ -59,6 +60,7 @@ pub use inputs::{Arena, InputSpace, Inputs};
 pub use json::{JsonStyle, write_json};
 pub use json_lexer::{JsonPart, json_entries, json_maps, json_parts};
 #[doc(hidden)]
+pub use long_numbers::narrowed_number;
 pub use map::{Map, Shape, Shapes};
 #[doc(hidden)]
 pub use numbers::Numbers;

@@ -137,6 +137,11 @@ impl<'v> Map<'v> {
         Self { shape, values, id: shape.id, summary }
     }
 
+    /// Returns `true` if a number within does not fit 64 bits.
+    pub(super) const fn is_long(&self) -> bool {
+        self.summary.long
+    }
+
     /// Nesting depth of lists and maps.
     #[inline(always)]
     pub const fn depth(&self) -> u16 {

@@ -7,9 +7,11 @@ use super::{Arena, Extended, Sized, Value, Width};
 /// The values that a reader makes of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Numbers {
-    /// Integers and floats as they are written.
+    /// Integers and floats as they are written, and those that 64 bits do not hold as numbers of 512 bits.
     #[default]
     AsWritten,
+    /// Integers and floats as they are written, and those that 64 bits do not hold as floats in their own spelling.
+    Spelled,
     /// Floats. Integers beyond 2^53 lose their last digits.
     Floats,
     /// Integers that have a width of 64 bits, and floats.
@@ -28,7 +30,7 @@ impl Numbers {
     /// Returns the value of a signed integer.
     pub fn int(self, arena: &Arena, n: i64) -> Value<'_> {
         match self {
-            Numbers::AsWritten => Value::Int(n),
+            Numbers::AsWritten | Numbers::Spelled => Value::Int(n),
             Numbers::Floats => Value::Float(n as f64),
             Numbers::Sized => arena.extended(Extended::Sized(Sized::Signed(Width::W64, n))),
             Numbers::Whole => self.float(n as f64),
@@ -47,16 +49,21 @@ impl Numbers {
     pub fn uint(self, arena: &Arena, n: u64) -> Value<'_> {
         match (self, i64::try_from(n)) {
             (_, Ok(n)) => self.int(arena, n),
-            (Numbers::AsWritten, _) => Value::Uint(n),
+            (Numbers::AsWritten | Numbers::Spelled, _) => Value::Uint(n),
             (Numbers::Floats, _) => Value::Float(n as f64),
             (Numbers::Whole, _) => self.float(n as f64),
             (Numbers::Sized, _) => arena.extended(Extended::Sized(Sized::Unsigned(Width::W64, n))),
         }
     }
 
+    /// Returns `true` if values that hold their numbers as they are written are not converted.
+    pub(super) const fn keeps(self) -> bool {
+        matches!(self, Numbers::AsWritten | Numbers::Spelled)
+    }
+
     /// Returns a value with its numbers by this policy, of one that holds them as they are written.
     pub fn all<'v>(self, arena: &'v Arena, value: Value<'v>) -> Value<'v> {
-        if self == Numbers::AsWritten || !self.changes(value) {
+        if self.keeps() || !self.changes(value) {
             return value;
         }
         match self.of(arena, value, &mut |_| Ok::<_, Infallible>(())) {
@@ -75,7 +82,7 @@ impl Numbers {
         value: Value<'v>,
         seen: &mut impl FnMut(usize) -> Result<(), E>,
     ) -> Result<Value<'v>, E> {
-        if self == Numbers::AsWritten {
+        if self.keeps() {
             return Ok(value);
         }
         self.converted(arena, value, seen)
@@ -91,6 +98,7 @@ impl Numbers {
                     Value::Int(n) if self == Numbers::Whole && n.unsigned_abs() <= EXACT => {}
                     Value::Int(_) | Value::Uint(_) => return true,
                     Value::Float(_) if self == Numbers::Whole => return true,
+                    Value::Extended(_) if item.is_long() => return true,
                     other => open.extend(Some(parts(*other)).filter(|parts| !parts.is_empty())),
                 }
             }
@@ -106,7 +114,10 @@ impl Numbers {
             Value::Int(n) => self.int(arena, n),
             Value::Uint(n) => self.uint(arena, n),
             Value::Float(n) => self.float(n),
-            other => other,
+            other => match other.extended() {
+                Some(Extended::Number(n)) => self.float(n.to_f64().unwrap_or(f64::NAN)),
+                _ => other,
+            },
         }
     }
 

@@ -133,7 +133,14 @@ impl<'r, 'v, 'w: 'v> JsonReader<'r, 'v, 'w> {
             b'"' => arena.text(""),
             b'{' => arena.map(&[]),
             b'[' => arena.list(&[]),
-            _ => return self.value(None),
+            _ => {
+                let start = self.at;
+                if let Some(value) = self.value(None) {
+                    return Some(value);
+                }
+                self.at = start;
+                Value::Int(0)
+            }
         };
         let after = json_lexer::value(self.rest(), self.levels)?;
         self.at = self.bytes.len() - after.len();
@@ -273,8 +280,10 @@ impl<'r, 'v, 'w: 'v> JsonReader<'r, 'v, 'w> {
                 return Some(Value::Uint(n));
             }
         }
-        // `serde_json` judges numbers that are too large.
-        text.parse().ok().filter(|n: &f64| n.is_finite()).map(Value::Float)
+        match Data::number(text)? {
+            Data::Number(_) => self.builder.numbers().long(self.builder.arena(), text).ok(),
+            _ => text.parse().ok().map(Value::Float),
+        }
     }
 }
 

@@ -61,7 +61,7 @@ impl Schema {
             return Err(invalid_schema(&format!("longer than {BYTES} bytes")));
         }
         let document: Json = serde_json::from_str(text).map_err(|error| invalid(format!("Invalid JSON: {error}")))?;
-        let data: Data = serde_json::from_str(text).map_err(|error| invalid(format!("Invalid JSON: {error}")))?;
+        let data = Data::of_json(text).map_err(|error| invalid(format!("Invalid JSON: {error}")))?;
         let compiled = schema::Schema::read(&data, draft(&document)?).map_err(|errors| first_error(&errors))?;
         let markers = Markers::of(&document);
         Ok(Self { compiled, document, markers })

@@ -142,7 +142,7 @@ impl Chart {
 
 /// Returns the values in the text of parameters.
 fn values(parameters: &str) -> Result<DataMap> {
-    let map = serde_json::from_str::<Data>(parameters).ok().and_then(Data::into_map);
+    let map = Data::of_json(parameters).ok().and_then(Data::into_map);
     map.ok_or_else(|| CatalogError::invalid("invalid_parameters", "the parameters of a chart are a map"))
 }
 

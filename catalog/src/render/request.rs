@@ -168,7 +168,7 @@ fn with_shared(text: &str, shared: Option<&Layers>) -> Result<(String, Option<Da
 
 /// Returns the map in a JSON text.
 fn parse_map(text: &str) -> Option<DataMap> {
-    serde_json::from_str::<Data>(text).ok().and_then(Data::into_map)
+    Data::of_json(text).ok().and_then(Data::into_map)
 }
 
 /// Maximum bytes of sets of parameters to look at before a template is specialised.

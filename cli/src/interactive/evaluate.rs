@@ -37,7 +37,7 @@ type Shown = (String, String);
 /// Returns a value as JSON, on several lines if it is long.
 fn wrapped(json: String) -> String {
     let long = Some(&json).filter(|json| json.len() > ONE_LINE);
-    let pretty = long.and_then(|json| serde_json::from_str::<Data>(json).ok());
+    let pretty = long.and_then(|json| Data::of_json(json).ok());
     pretty.map_or(json, |value| crate::values::json(&value, true)) + "\n"
 }
 

@@ -102,6 +102,7 @@ pub(super) fn type_of(value: &Data) -> String {
         Data::Bool(_) => "bool".to_owned(),
         Data::Int(_) | Data::Uint(_) => "integer".to_owned(),
         Data::Float(_) => "float".to_owned(),
+        Data::Number(_) => "number".to_owned(),
         Data::Str(text) => format!("string of {}", counted(text.chars().count(), "character")),
         Data::List(elements) => format!("list of {}", counted(elements.len(), "element")),
         Data::Map(map) => format!("map of {}", counted(map.len(), "key")),

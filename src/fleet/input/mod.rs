@@ -122,7 +122,7 @@ pub(super) fn json_file(source: &Arc<Source>) -> Result<Data> {
 /// Parses the JSON value in `range` of `source`, usually a line of a fleet, which may be one of millions. The last of
 /// the values of a key counts.
 pub fn json(source: &Arc<Source>, range: Range<usize>) -> Result<Data> {
-    parsed(source, range, |text| serde_json::from_str(text))
+    parsed(source, range, Data::of_json)
 }
 
 fn parsed(source: &Arc<Source>, range: Range<usize>, parse: impl Fn(&str) -> serde_json::Result<Data>) -> Result<Data> {

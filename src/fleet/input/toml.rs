@@ -113,7 +113,9 @@ impl Conversion<'_> {
                 Ok(number) => Data::Int(number),
                 Err(_) => self.too_large(span),
             },
-            DeValue::Float(number) => number.as_str().parse().map_or_else(|_| self.too_large(span), Data::Float),
+            DeValue::Float(number) => Data::number(number.as_str())
+                .or_else(|| number.as_str().parse().ok().map(Data::Float))
+                .unwrap_or_else(|| self.too_large(span)),
             DeValue::Datetime(_) => Data::Str(self.source.slice(span).to_owned()),
             DeValue::Array(items) => {
                 let items = items.iter().map(|item| self.value(item.get_ref(), Span::of(item.span()), depth + 1));

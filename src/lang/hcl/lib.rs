@@ -78,6 +78,10 @@ impl Language for Hcl {
 pub struct Rules;
 
 impl Semantics for Rules {
+    fn has_long_numbers(&self) -> bool {
+        true
+    }
+
     #[cold]
     fn missing<'v>(&self, cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
         let nothing = || Ok(cx.arena().faulty(Type::Dynamic));

@@ -9,7 +9,7 @@ use super::mutation::Mutations;
 use super::patterns::Caches;
 use dropforge_base::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use dropforge_base::limits::{Deadline, Limit, Limits};
-use dropforge_value::{Arena, BadKey, Data, Entries, Extended, Inputs, Map, Shape, Value, equal};
+use dropforge_value::{Arena, BadKey, Data, Entries, Extended, Inputs, Map, Shape, Value, equal, narrowed_number};
 
 /// Steps between two clock checks: at most some milliseconds.
 const PORTION: u64 = 1 << 14;
@@ -321,6 +321,7 @@ impl<'v> Cx<'v> {
             Data::Int(n) => Ok(Value::Int(*n)),
             Data::Uint(n) => Ok(Value::uint(*n)),
             Data::Float(n) => Ok(Value::Float(*n)),
+            Data::Number(text) => narrowed_number(text),
             Data::Str(text) => self.text(text),
             Data::List(items) => {
                 let levels = below()?;

@@ -108,9 +108,11 @@ pub enum Known<'v> {
 const OPEN: &Known<'static> = &Known::Open;
 
 impl<'v> Known<'v> {
-    /// Returns the top-level inputs of a map, all known. Nothing is known of other names.
+    /// Returns the top-level inputs of a map, all known but those with numbers that only some languages hold. Nothing is known
+    /// of other names.
     pub fn of_map(map: &'v Map<'v>) -> Self {
-        Known::Fields(map.iter().map(|(name, value)| (name, Known::Value(value))).collect())
+        let known = map.iter().filter(|(_, value)| !value.is_long());
+        Known::Fields(known.map(|(name, value)| (name, Known::Value(value))).collect())
     }
 
     /// Returns the entry of a map of known fields.

@@ -102,6 +102,10 @@ impl Semantics for Probing<'_> {
         self.0.forgets()
     }
 
+    fn has_long_numbers(&self) -> bool {
+        self.0.has_long_numbers()
+    }
+
     fn probes(&self) -> bool {
         true
     }

@@ -15,7 +15,7 @@ use crate::bytecode::{CodeView, Program};
 use crate::function::{Budgets, Capabilities, Cx, Linked};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::{Deadline, Limits};
-use dropforge_value::{Inputs, Value};
+use dropforge_value::{Arena, Inputs, ReadPaths, Value};
 
 /// A space that is reset before every render. A session belongs to one thread, renders any number of programs and keeps
 /// its memory.
@@ -127,6 +127,27 @@ pub struct Run<'r> {
     pub budgets: Option<&'r Cell<Budgets>>,
 }
 
+/// Returns inputs with numbers that the language holds.
+///
+/// # Errors
+/// `input.type` for a number that the program reads and that the language does not hold.
+#[inline(always)]
+fn held<'r, S: Semantics + ?Sized>(
+    rules: &S,
+    program: &Program,
+    inputs: Inputs<'r>,
+    arena: &'r Arena,
+) -> Result<Inputs<'r>> {
+    if inputs.is_long() && !rules.has_long_numbers() { narrowed(program, inputs, arena) } else { Ok(inputs) }
+}
+
+#[cold]
+fn narrowed<'r>(program: &Program, inputs: Inputs<'r>, arena: &'r Arena) -> Result<Inputs<'r>> {
+    let mut reads = ReadPaths::default();
+    program.add_reads(&mut reads);
+    inputs.narrowed(arena, &reads)
+}
+
 /// Runs the first chunk of a program in `space`. `end` computes the result. Output is dropped without `out`.
 #[inline(always)]
 fn run_in<'r, S: Semantics + ?Sized, H: Hooks, A: Access, R>(
@@ -138,13 +159,14 @@ fn run_in<'r, S: Semantics + ?Sized, H: Hooks, A: Access, R>(
     end: impl FnOnce(&Interpreter<'r, '_, A, S>) -> Result<R>,
 ) -> Result<R> {
     let start = run.program.start();
+    let inputs = held(rules, run.program, run.inputs, &space.arena)?;
     let room = start.fixed + (start.chunk.slots + start.chunk.stack) as usize;
     let values = space.arena.bump().alloc_slice_fill_copy(room, Value::Undefined);
     let mut state = space.memory.take(run.program);
     let ProgramState { feedback, scratch, bound, .. } = &mut *state;
-    bound.bind(&space.memory.bindings, run.program, run.inputs, values);
+    bound.bind(&space.memory.bindings, run.program, inputs, values);
     scratch.clear();
-    let mut cx = Cx::new(&space.arena, run.inputs, run.limits, run.capabilities, &space.caches);
+    let mut cx = Cx::new(&space.arena, inputs, run.limits, run.capabilities, &space.caches);
     cx.set_lenient(start.lenient);
     cx.set_deadline(space.deadline.as_deref());
     if let Some(budgets) = run.budgets {
@@ -302,6 +324,7 @@ impl<'r> Evaluator<'r> {
         hooks: &mut H,
     ) -> Result<Evaluation<'r>> {
         let (program, space) = (self.program, self.space);
+        let inputs = held(&S::default(), &program, inputs, &space.arena)?;
         let Some(chunk) = program.chunk(chunk).filter(|chunk| chunk.params == 0) else { return Err(no_chunk(chunk)) };
         let mut state = self.state.take().unwrap_or_else(|| space.memory.take(&program));
         let (fixed, frame) = (program.start().fixed, (chunk.slots + chunk.stack) as usize);

@@ -89,6 +89,11 @@ pub trait Semantics {
         false
     }
 
+    /// Returns `true` if the language has numbers beyond 64 bits. Other languages receive them as floats or not at all.
+    fn has_long_numbers(&self) -> bool {
+        false
+    }
+
     /// Returns `true` for the rules of probes, which check what each step depends on.
     fn probes(&self) -> bool {
         false

@@ -81,7 +81,7 @@ pub fn parse_path(text: &str, origin: &Arc<str>) -> Result<Vec<Step>> {
 
 fn whole_object(text: &str) -> Result<Vec<Assignment>> {
     let origin = SetKind::Json.shown(text);
-    let data: Data = serde_json::from_str(text).map_err(|error| bad_set(&origin, &format!("invalid JSON: {error}")))?;
+    let data = Data::of_json(text).map_err(|error| bad_set(&origin, &format!("invalid JSON: {error}")))?;
     let map = data.into_map().unwrap_or_default();
     let one = |(key, value): (String, Data)| Assignment {
         path: vec![Step::Key(key)],
@@ -297,7 +297,9 @@ impl<'t> SetParser<'t> {
                 Some(Err(error)) => return self.fail("json", "", format!("invalid JSON: {error}")),
                 None => Data::Null,
             };
-            rest = text.get(values.byte_offset()..).unwrap_or("").trim_start();
+            let (json, after) = text.split_at(values.byte_offset());
+            value = Data::of_json(json).unwrap_or(value);
+            rest = after.trim_start();
         }
         self.rest = rest.strip_prefix(',').unwrap_or(rest);
         Ok(value)

@@ -357,6 +357,7 @@ impl<'t> Tree<'t> for &'t Data {
             Data::Int(n) => TreeNode::Int(*n),
             Data::Uint(n) => TreeNode::Uint(*n),
             Data::Float(n) => TreeNode::Float(*n),
+            Data::Number(text) => TreeNode::Spelled(text),
             Data::Str(text) => TreeNode::Text(Text::new(text)),
             Data::List(items) => TreeNode::List(items.iter()),
             Data::Map(map) => TreeNode::Map(map.iter().map(entry as fn(_) -> _)),

@@ -183,7 +183,7 @@ impl Node {
             Kind::Bool(b) => Data::Bool(*b),
             Kind::Int(n) => Data::Int(*n),
             Kind::Uint(n) => Data::uint(*n),
-            Kind::Float(n) => Data::Float(*n),
+            Kind::Float(n) => scalar::in_full(&self.text).unwrap_or(Data::Float(*n)),
             Kind::Str => Data::Str(self.text.as_ref().to_owned()),
             Kind::List(items) => Data::List(items.iter().map(Node::to_data).collect()),
             Kind::Map(entries) => {

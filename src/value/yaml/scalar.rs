@@ -4,8 +4,10 @@
 //! To classify a text, one pass intersects table entries of all bytes, which decides most texts. Only texts that start
 //! like a number or contain spaces and colons are scanned again.
 
+use crate::Data;
 use crate::borrowed::{Block, Text, all_bytes};
 use crate::yaml::Kind;
+use dropforge_base::stdlib::bignum::{self, BigNum};
 
 /// Maximum length of an unquoted key or text: parsers look no further ahead for the end of a key.
 pub(super) const LONGEST_PLAIN: usize = 1000;
@@ -287,7 +289,7 @@ fn is_block_safe(text: &str, flags: u8) -> bool {
 }
 
 /// Returns `true` if every YAML and JSON parser reads `text` as the same number: `1.10` and `1.5e+3`, but not `012`, `1e3`
-/// or `.5`. Other numbers are written in their canonical form.
+/// or `.5`. Other numbers are written in their canonical form. Of more digits than a parser holds it reads the nearest number.
 ///
 /// ```
 /// use dropforge::value::yaml::keeps_spelling;
@@ -303,8 +305,8 @@ pub fn keeps_spelling(text: &str) -> bool {
         return false;
     }
     match (fraction, exponent) {
-        // Some parsers read integers beyond 64 bits as floats, and `-0` as 0.
-        (None, None) => text != "-0" && text.parse::<i64>().is_ok(),
+        // Some parsers read `-0` as 0.
+        (None, None) => text != "-0",
         (None, Some(_)) => false,
         (Some(fraction), exponent) => {
             let signed = |text: &str| text.starts_with(['+', '-']) && digits(text.get(1..).unwrap_or(""));
@@ -325,11 +327,10 @@ pub fn is_tag(text: &str) -> bool {
     !name.is_empty() && name.bytes().all(within)
 }
 
-/// Returns `true` if the float has no excess digits, is finite, and is zero only if its digits are. Parsers disagree on
-/// other floats.
+/// Returns `true` if the float is finite, and is zero only if its digits are. Parsers disagree on other floats.
 fn is_in_range(text: &str, mantissa: &str) -> bool {
     let is_zero = mantissa.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-    mantissa.len() <= 18 && text.parse::<f64>().is_ok_and(|n| n.is_finite() && (is_zero || n.is_normal()))
+    text.parse::<f64>().is_ok_and(|n| n.is_finite() && (is_zero || n.is_normal()))
 }
 
 /// Resolves a plain scalar by the core schema.
@@ -381,6 +382,25 @@ fn radix(digits: &str, radix: u32) -> Option<Kind> {
         Ok(n) => Some(i64::try_from(n).map_or(Kind::Uint(n), Kind::Int)),
         Err(_) => Some(Kind::Float(nearest(digits, radix))),
     }
+}
+
+/// Returns the number that a scalar spells if its float may lack digits.
+pub(super) fn in_full(text: &str) -> Option<Data> {
+    let (sign, unsigned) = match text.strip_prefix('-') {
+        Some(unsigned) => ("-", unsigned),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    let based = unsigned.strip_prefix("0x").map(|digits| (digits, 16));
+    if let Some((digits, base)) = based.or_else(|| Some((unsigned.strip_prefix("0o")?, 8))) {
+        let number = BigNum::parse_whole(digits, base)?;
+        // More digits than a number has make none in the notation of JSON, so it is refused wherever it is read.
+        let is_held = digits.len() * base.ilog2() as usize <= usize::from(bignum::FULL);
+        return Some(Data::Number(if is_held { number.to_text().into() } else { text.into() }));
+    }
+    let (whole, rest) = unsigned.split_at(unsigned.find(['.', 'e', 'E']).unwrap_or(unsigned.len()));
+    let whole = whole.trim_start_matches('0');
+    let rest = if rest.starts_with(".e") || rest.starts_with(".E") || rest == "." { &rest[1..] } else { rest };
+    Data::number(&format!("{sign}{}{rest}", if whole.is_empty() { "0" } else { whole }))
 }
 
 /// Returns the float nearest to an integer. The radix is a power of two.

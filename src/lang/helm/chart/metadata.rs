@@ -296,6 +296,7 @@ fn scalar(data: &Data) -> Option<String> {
         Data::Int(n) => Some(n.to_string()),
         Data::Uint(n) => Some(n.to_string()),
         Data::Float(n) => Some(shortest(*n)),
+        Data::Number(text) => text.parse().ok().map(shortest),
         Data::Str(text) => Some(text.clone()),
         Data::List(_) | Data::Map(_) => None,
     }

@@ -124,7 +124,7 @@ pub(super) fn json_kind(data: &Data) -> &'static str {
     match data {
         Data::Null => "null",
         Data::Bool(_) => "bool",
-        Data::Int(_) | Data::Uint(_) | Data::Float(_) => "number",
+        Data::Int(_) | Data::Uint(_) | Data::Float(_) | Data::Number(_) => "number",
         Data::Str(_) => "string",
         Data::List(_) => "array",
         Data::Map(_) => "object",
@@ -141,6 +141,7 @@ pub(super) fn to_floats(data: &mut Data) {
     match data {
         Data::Int(n) => *data = Data::Float(*n as f64),
         Data::Uint(n) => *data = Data::Float(*n as f64),
+        Data::Number(text) => *data = text.parse().map_or(Data::Null, Data::Float),
         Data::List(items) => items.iter_mut().for_each(to_floats),
         Data::Map(map) => map.values_mut().for_each(to_floats),
         _ => {}

@@ -165,6 +165,7 @@ impl<'v> KnownValues<'v> {
             Some(Data::Int(n)) => *n != 0,
             Some(Data::Uint(n)) => *n != 0,
             Some(Data::Float(n)) => *n != 0.0,
+            Some(Data::Number(_)) => true,
             Some(Data::Str(text)) => !text.is_empty(),
             Some(Data::List(items)) => !items.is_empty(),
             Some(Data::Map(map)) => !map.is_empty(),

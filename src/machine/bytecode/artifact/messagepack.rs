@@ -240,6 +240,7 @@ impl MessagePack {
             Data::Int(number) => drop(encode::write_sint(&mut self.0, *number).map_err(|_| too_large())?),
             Data::Uint(number) => return self.uint(*number),
             Data::Float(number) => encode::write_f64(&mut self.0, *number).map_err(|_| too_large())?,
+            Data::Number(text) => return self.bin(text.as_bytes()),
             Data::Str(text) => return self.str(text),
             Data::List(items) => {
                 self.list(items.len())?;

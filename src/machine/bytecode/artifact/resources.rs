@@ -249,6 +249,11 @@ impl Reader<'_> {
         let decoder = &mut self.decoder;
         Ok(match decoder.peek() {
             0xA0..=0xBF | 0xD9..=0xDB => Data::Str(decoder.str()?.to_owned()),
+            0xC4..=0xC6 => {
+                let text = std::str::from_utf8(decoder.bin()?).ok();
+                let number = text.and_then(Data::number).filter(|number| matches!(number, Data::Number(_)));
+                number.ok_or_else(|| decoder.damaged("a number is expected"))?
+            }
             0xCB => Data::Float(decoder.float()?),
             0xC2 | 0xC3 => Data::Bool(decoder.bool()?),
             0x80..=0x8F | 0xDE | 0xDF => Data::Map(self.map(levels)?),

@@ -47,7 +47,7 @@ impl ParameterType {
         match self {
             ParameterType::String => matches!(value, Data::Str(_)),
             ParameterType::Integer => matches!(value, Data::Int(_) | Data::Uint(_)),
-            ParameterType::Number => matches!(value, Data::Int(_) | Data::Uint(_) | Data::Float(_)),
+            ParameterType::Number => matches!(value, Data::Int(_) | Data::Uint(_) | Data::Float(_) | Data::Number(_)),
             ParameterType::Boolean => matches!(value, Data::Bool(_)),
             ParameterType::Enum => !matches!(value, Data::Null | Data::List(_) | Data::Map(_)),
         }

@@ -84,6 +84,11 @@ impl<'t> Body<'_, 't> {
                 self.intrinsic("uint", 1);
             }
             Data::Float(n) => self.emitter().constant(Constant::Float(*n)),
+            Data::Number(text) => {
+                self.emitter().constant(Constant::Float(text.parse().unwrap_or(f64::NAN)));
+                self.emitter().constant(Constant::Str((&**text).into()));
+                self.intrinsic("spelled", 2);
+            }
             Data::Str(text) => self.emitter().constant(Constant::Str(text.as_str().into())),
             Data::List(items) => {
                 items.iter().try_for_each(|item| self.data(item))?;
