@@ -1,12 +1,12 @@
 //! Numbers of inputs keep all their digits, or are refused: text to value to text, in all formats and languages.
 
+use dropforge::Dialect;
+use dropforge::Engine;
 use dropforge::bulk::Format;
 use dropforge::bulk::input::documents;
-use dropforge::Dialect;
 use dropforge::text::Source;
 use dropforge::value::{Arena, Data, InputBuilder, Inputs, OutputFormat, Shapes, write_documents};
 use dropforge::vm::Session;
-use dropforge::Engine;
 use proptest::prelude::*;
 
 /// Numbers in the notation of JSON, most of them longer than 64 bits hold.
@@ -38,7 +38,8 @@ fn read(name: &str, text: &str) -> Option<Data> {
 }
 
 fn rendered(dialect: Dialect, template: &str, data: &Data) -> Result<String, String> {
-    let (arena, names, map) = (Arena::new(), Arena::new(), Data::Map([("n".to_owned(), data.clone())].into_iter().collect()));
+    let (arena, names, map) =
+        (Arena::new(), Arena::new(), Data::Map([("n".to_owned(), data.clone())].into_iter().collect()));
     let shapes = Shapes::new(&names);
     let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data(&map).map_err(|error| error.to_string())?);
     let template = Engine::new().compile(dialect, "t", template).map_err(|errors| errors.to_string())?;

@@ -145,6 +145,26 @@ impl<S: Into<String>> From<S> for Text {
     }
 }
 
+/// Returns the place and the mark of a tag that is open at byte `at` and has no closing mark before the next tag, if `at` is on
+/// a later line than the mark. Parsers find such an error where the text after the tag is no expression.
+///
+/// ```
+/// use dropforge::text::unclosed_tag;
+/// let marks = [("{{", "}}"), ("{%", "%}")];
+/// assert_eq!(unclosed_tag("a: {{ x\nb: {{ y }}", 8, &marks), Some((3, "{{")));
+/// assert_eq!(unclosed_tag("a: {{ x\ny }}", 8, &marks), None);
+/// ```
+pub fn unclosed_tag<'m>(text: &str, at: usize, marks: &[(&'m str, &str)]) -> Option<(usize, &'m str)> {
+    let (before, after) = text.split_at_checked(at)?;
+    let (open, mark) = marks.iter().filter_map(|(mark, _)| Some((before.rfind(mark)?, *mark))).max()?;
+    let inside = before.get(open..)?;
+    let close = marks.iter().filter_map(|(_, mark)| after.find(mark)).min();
+    let next = marks.iter().filter_map(|(mark, _)| after.find(mark)).min();
+    let is_open = close.is_none_or(|close| next.is_some_and(|next| next < close));
+    let is_inside = inside.contains('\n') && !marks.iter().any(|(_, close)| inside.contains(close));
+    (is_open && is_inside).then_some((open, mark))
+}
+
 /// Returns code of several lines on one, at most `limit` characters of it.
 ///
 /// ```

@@ -58,7 +58,7 @@ pub(super) fn is_whole(text: &str) -> bool {
 fn keeps_digits(text: &str, nearest: f64) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     (digits <= KEPT && (nearest.is_normal() || !text.contains(['e', 'E'])))
-        || decimal(text) == decimal(&format!("{nearest:e}"))
+        || decimal(text) == decimal(zmij::Buffer::new().format(nearest))
 }
 
 /// Returns `true` if `number` has all digits of the integer `text`, or is as near to a fraction as numbers can be.

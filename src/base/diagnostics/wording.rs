@@ -55,6 +55,34 @@ pub fn nearest<'c>(wanted: &str, candidates: impl IntoIterator<Item = &'c str>) 
     candidates.into_iter().filter_map(near).min().map(|(_, candidate)| candidate)
 }
 
+/// Returns the path that `wanted` is most likely a misspelling of: names without their extensions are compared if the
+/// extensions are the same, and the same name with another extension is near.
+///
+/// ```
+/// use dropforge::diagnostics::nearest_path;
+/// assert_eq!(nearest_path("value.yaml", ["values.yaml", "other.yaml"]), Some("values.yaml"));
+/// assert_eq!(nearest_path("b.tera", ["a.tera", "bb.tera"]), Some("bb.tera"));
+/// assert_eq!(nearest_path("base.html", ["base.tera"]), Some("base.tera"));
+/// assert_eq!(nearest_path("a.yaml", ["b.yaml", "c.json"]), None);
+/// ```
+pub fn nearest_path<'c>(wanted: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let (name, extension) = extension_of(wanted);
+    let all: Vec<&'c str> = candidates.into_iter().collect();
+    let alike =
+        all.iter().map(|path| extension_of(path)).filter(|(_, other)| *other == extension).map(|(name, _)| name);
+    match nearest(name, alike) {
+        Some(near) => all.into_iter().find(|path| extension_of(path) == (near, extension)),
+        None => all.into_iter().filter(|path| extension_of(path).0 == name && *path != wanted).min(),
+    }
+}
+
+/// Splits a path before the first dot of its last part.
+fn extension_of(path: &str) -> (&str, &str) {
+    let start = path.rfind('/').map_or(0, |slash| slash + 1);
+    let dot = path.get(start + 1..).and_then(|rest| rest.find('.')).map_or(path.len(), |at| start + 1 + at);
+    path.split_at_checked(dot).unwrap_or((path, ""))
+}
+
 /// Maximum length of a name that is compared.
 const LONGEST: usize = 128;
 

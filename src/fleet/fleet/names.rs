@@ -38,7 +38,9 @@ pub(super) fn invalid(nth: usize, path: &str, found: &Data, text: &str) -> Box<D
         .with_note(format!("expected a string or an integer at `{path}`"));
     let is_word = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"');
     match found {
-        Data::Bool(_) | Data::Float(_) | Data::Number(_) if is_word => error.with_help(format!("quote it: `\"{text}\"`")),
+        Data::Bool(_) | Data::Float(_) | Data::Number(_) if is_word => {
+            error.with_help(format!("quote it: `\"{text}\"`"))
+        }
         _ => error.with_help(NAME_IT),
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn lacking<'v>(
 ) -> Box<Diagnostic> {
     let Some(map) = map_of(cx, map) else { return error };
     let keys: Vec<&str> = map.iter().map(|(key, _)| key).take(NAMES).collect();
-    let error = among(error, name, &keys, within);
+    let error = of_another_dot(among(error, name, &keys, within), name);
     match place_of(cx, map) {
         Some(place) => error.with_field(LOOKED_IN, place),
         None => error,
@@ -72,7 +72,8 @@ pub(super) fn lacking_input(cx: &Cx<'_>, error: Box<Diagnostic>, name: &str) -> 
 
 /// Adds the value that has no fields. `within` is its path as a template writes it.
 #[cold]
-pub(super) fn no_map(error: Box<Diagnostic>, value: Value<'_>, within: Option<&str>) -> Box<Diagnostic> {
+pub(super) fn no_map(error: Box<Diagnostic>, value: Value<'_>, name: &str, within: Option<&str>) -> Box<Diagnostic> {
+    let error = of_another_dot(error, name);
     let Some(within) = within else { return error };
     match value {
         Value::Null if !within.is_empty() => error.with_note(format!("`{within}` is null")),
@@ -81,6 +82,17 @@ pub(super) fn no_map(error: Box<Diagnostic>, value: Value<'_>, within: Option<&s
         }
         _ => error,
     }
+}
+
+/// The objects of the data that templates of charts run with.
+const OBJECTS: [&str; 7] = ["Capabilities", "Chart", "Files", "Release", "Subcharts", "Template", "Values"];
+
+/// Adds the fix for an object that is not found because the dot is another value.
+fn of_another_dot(error: Box<Diagnostic>, name: &str) -> Box<Diagnostic> {
+    if error.help.is_some() || !OBJECTS.contains(&name) {
+        return error;
+    }
+    error.with_help(format!("`.` is another value inside `range`, `with` and `define`: write `$.{name}`"))
 }
 
 /// Adds available names and the closest match to the error of a missing name.

@@ -305,14 +305,21 @@ impl<'m> MissingPath<'m> {
         }
         match parent {
             Value::Null if self.root == "data" && step == 0 => self.of_nothing(),
-            Value::Null => Err(error::no_map(of_nil(name), parent, self.written(at).as_deref())),
+            Value::Null => {
+                let within = self.written(at);
+                let error = error::no_map(of_nil(name), parent, name, within.as_deref());
+                Err(match within.filter(|within| error.help.is_none() && !within.is_empty()) {
+                    Some(within) => error.with_help(format!("give `{within}` a value, or write `({within}).{name}`")),
+                    None => error,
+                })
+            }
             Value::Undefined => Ok(Value::Undefined),
             _ => {
                 // A value in a map or a list is an interface; that of a variable is not.
                 let alone = step == 0 && !self.root.is_empty() && !self.root.starts_with("item");
                 let of = if alone { type_name(parent) } else { "interface {}".into() };
                 let error = error(Code::UndefinedVariable, format!("can't evaluate field {name} in type {of}"));
-                Err(error::no_map(error, parent, self.written(at).as_deref()))
+                Err(error::no_map(error, parent, name, self.written(at).as_deref()))
             }
         }
     }

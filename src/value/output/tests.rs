@@ -45,13 +45,30 @@ fn tricky_texts_come_back_as_they_were_in_every_position() {
 #[test]
 fn numbers_keep_a_spelling_that_no_reader_misreads() {
     let arena = Arena::new();
-    let kept = ["1.10", "0.50", "-2.000", "1.5e+3", "1.50E-07", "0.0", "-0.0", "123456789.12345000"];
+    let kept = [
+        "1.10",
+        "0.50",
+        "-2.000",
+        "1.5e+3",
+        "1.50E-07",
+        "0.0",
+        "-0.0",
+        "123456789.12345000",
+        "1.00000000000000000000",
+        "0.12345678901234567890123",
+        "9223372036854775808",
+        "12345678901234567890123",
+    ];
     for spelling in kept {
         let number = arena.spelled(Value::Float(spelling.parse().unwrap()), spelling);
         for format in OutputFormat::ALL {
             let written = written([number], format);
             assert_eq!(written.trim_start_matches("---\n"), format!("{spelling}\n"));
-            assert_eq!(read_back(&written, format), Some(vec![number.to_data()]));
+            let back = match format {
+                OutputFormat::Json | OutputFormat::Ndjson => Data::of_json(&written).ok().map(|data| vec![data]),
+                _ => read_back(&written, format),
+            };
+            assert_eq!(back, Some(vec![number.to_data()]));
         }
     }
     let changed = [
@@ -79,21 +96,7 @@ fn numbers_keep_a_spelling_that_no_reader_misreads() {
         };
         assert_eq!(written([arena.spelled(number, spelling)], OutputFormat::Yaml), format!("{wanted}\n"));
     }
-    for none in [
-        "1.00000000000000000000",
-        "",
-        "-",
-        ".",
-        "1.",
-        "1_0.5",
-        "1.5e",
-        "1.5e+",
-        "1.5e3",
-        "1.5e+3x",
-        "1e+3",
-        "0x1",
-        "9223372036854775808",
-    ] {
+    for none in ["", "-", ".", "1.", "1_0.5", "1.5e", "1.5e+", "1.5e3", "1.5e+3x", "1e+3", "0x1"] {
         assert!(!keeps_spelling(none), "{none}");
     }
 }

@@ -400,7 +400,8 @@ pub(super) fn in_full(text: &str) -> Option<Data> {
     let (whole, rest) = unsigned.split_at(unsigned.find(['.', 'e', 'E']).unwrap_or(unsigned.len()));
     let whole = whole.trim_start_matches('0');
     let rest = if rest.starts_with(".e") || rest.starts_with(".E") || rest == "." { &rest[1..] } else { rest };
-    Data::number(&format!("{sign}{}{rest}", if whole.is_empty() { "0" } else { whole }))
+    let number = Data::number(&format!("{sign}{}{rest}", if whole.is_empty() { "0" } else { whole }));
+    number.filter(|number| matches!(number, Data::Number(_)))
 }
 
 /// Returns the float nearest to an integer. The radix is a power of two.

@@ -15,7 +15,7 @@ use crate::error::error;
 use dropforge_base::diagnostics::{Code, Diagnostic, at_most};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
-use dropforge_base::text::{Source, Span};
+use dropforge_base::text::{Source, Span, unclosed_tag};
 
 /// Returns `true` for the name of a function.
 pub type Names<'n> = dyn Fn(&str) -> bool + 'n;
@@ -176,7 +176,14 @@ impl<'a> Parser<'a, '_> {
         let diagnose = |mistake: Mistake| {
             let open = open.filter(|_| mistake.message == END_OF_FILE);
             let error = error(code(&mistake.message), mistake.message).at(source, mistake.span, "");
-            open.into_iter().fold(error, |error, open| error.at(source, open, "this block has no `{{ end }}`"))
+            let error =
+                open.into_iter().fold(error, |error, open| error.at(source, open, "this block has no `{{ end }}`"));
+            match unclosed_tag(source.text(), mistake.span.start as usize, &[("{{", "}}")]) {
+                Some((open, mark)) if error.message != END_OF_FILE => error
+                    .at(source, Span::of(open..open + mark.len()), "this action is not closed")
+                    .with_help("add `}}`"),
+                _ => error,
+            }
         };
         Err(at_most(self.mistakes.into_iter().map(diagnose).collect(), limits.diagnostics, more))
     }

@@ -14,7 +14,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::lower;
 use crate::syntax::parse;
 use crate::syntax::tree::{Block, Macro, Name, Node, Template};
-use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, at_most, without_duplicates};
+use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, at_most, nearest_path, without_duplicates};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::text::Source;
 use dropforge_machine::bytecode::Dialect;
@@ -273,10 +273,14 @@ impl<'a> Loading<'a, '_> {
 /// Returns the error of a missing template `name`. `who` is the subject of the message.
 pub(super) fn unknown_template(unit: &Unit<'_>, name: &str, who: &str) -> Box<Diagnostic> {
     let names = unit.loader.names();
-    Diagnostic::new(Code::UnknownTemplate, format!("{who} the template `{name}`, which does not exist"))
+    let others = names.iter().map(String::as_str).filter(|other| *other != unit.entry.name());
+    let error = Diagnostic::new(Code::UnknownTemplate, format!("{who} the template `{name}`, which does not exist"))
         .with_field(LOOKED_UP, name)
-        .with_suggestion(name, names.iter().map(String::as_str))
-        .with_available(names.iter().map(String::as_str))
+        .with_available(names.iter().map(String::as_str));
+    match nearest_path(name, others) {
+        Some(near) => error.with_help(format!("did you mean `{near}`?")).with_replacement(name, near),
+        None => error,
+    }
 }
 
 /// Compiles a unit of the language `tera`.

@@ -1,6 +1,7 @@
 //! Reading YAML 1.2. Most documents are read line by line; the others by a parser of events.
 
 mod builder;
+mod mistakes;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use builder::{Builder, scalar_node};
 use dropforge_base::diagnostics::{Code, Diagnostic, with_reason};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::text::{Source, Span};
+use mistakes::{Mistake, mistake};
 
 type Errors = Vec<Box<Diagnostic>>;
 
@@ -109,12 +111,18 @@ fn scan_error(source: &Arc<Source>, limits: &Limits, error: &ScanError) -> Box<D
     if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
         return Limit::ValueDepth.error(limits.value_depth as u64).at(source, span, "");
     }
-    let refused = Diagnostic::new(Code::InputSyntax, format!("this is not YAML: {}", error.info()));
-    let refused = refused.caused_by(error.info());
+    let refused =
+        |what: &str| Diagnostic::new(Code::InputSyntax, format!("this is not YAML: {what}")).caused_by(error.info());
     let lines = if error.info().contains("tab") { usize::MAX } else { 1 };
-    match tab_in_indentation(source.text(), at, lines) {
-        Some(at) => refused.at(source, Span::of(at..at + 1), "a tab").with_help("indent with spaces, not with tabs"),
-        None => refused.at(source, span, ""),
+    if let Some(at) = tab_in_indentation(source.text(), at, lines) {
+        let help = "indent with spaces, not with tabs";
+        return refused("a tab indents this line").at(source, Span::of(at..at + 1), "a tab").with_help(help);
+    }
+    match mistake(source.text(), at, error.kind()) {
+        Some(Mistake { what, span, label, help }) => {
+            Diagnostic { help, ..*refused(&what).at(source, Span::of(span), label) }.into()
+        }
+        None => refused(&error.info()).at(source, span, ""),
     }
 }
 

@@ -8,7 +8,7 @@ use lalrpop_util::ParseError;
 use super::lexer::{End, Token};
 use crate::hints;
 use dropforge_base::diagnostics::{Code, Diagnostic};
-use dropforge_base::text::{Source, Span};
+use dropforge_base::text::{Source, Span, unclosed_tag};
 
 /// An error in one source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +88,17 @@ pub fn explain(error: Unexpected<'_>, source: &str, end: End) -> Box<SyntaxError
     let words = describe(&expected, end.mark());
     let name = if matches!(token, Token::Str(_)) { "text".to_owned() } else { format!("`{}`", &source[span.range()]) };
     SyntaxError::unexpected(span, format!("unexpected {name}: expected {words}"), fix(token, &expected))
+}
+
+/// Returns the error of a tag that is not closed, if `error` stands on a later line of one: the parser finds it where the text
+/// after the tag is no expression.
+pub fn unclosed(source: &str, error: &SyntaxError) -> Option<Box<SyntaxError>> {
+    let at = error.span.start as usize;
+    let (open, mark) = unclosed_tag(source, at, &[("{{", "}}"), ("{%", "%}")])?;
+    let end = if mark == "{{" { End::Value } else { End::Statement };
+    let span = Span::of(open..open + mark.len());
+    let found = SyntaxError::unterminated(span, format!("`{mark}` is not closed"), format!("add `{}`", end.mark()));
+    Some(if at == source.len() { found } else { found.related(error.span, "read as a part of the tag") })
 }
 
 fn early(end: u32, expected: &[String]) -> Box<SyntaxError> {

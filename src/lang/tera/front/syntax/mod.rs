@@ -25,7 +25,7 @@ use dropforge_base::diagnostics::{Code, Diagnostic, at_most};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::Source;
-use error::{SyntaxError, Unexpected, explain};
+use error::{SyntaxError, Unexpected, explain, unclosed};
 use lexer::{End, LexedSource, Spanned, Token, lex};
 use tree::{Block, Node, Template};
 
@@ -86,7 +86,8 @@ fn read<'a>(arena: &'a Bump, text: &'a str, limits: &Limits) -> Result<Template<
         let error = explain(error, text, end);
         let start = error.span.start;
         let first = lexed.filter(|lexed| lexed.code == Code::LimitDepth || lexed.span.start <= start);
-        errors.push(first.unwrap_or(error));
+        let error = first.unwrap_or(error);
+        errors.push(unclosed(text, &error).unwrap_or(error));
     }
     Err(errors)
 }

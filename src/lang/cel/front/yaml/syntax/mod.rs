@@ -16,9 +16,6 @@ pub(super) use expressions::ParsedExpressions;
 
 use dropforge_base::diagnostics::{Code, Diagnostic};
 
-/// The maximum length of a line that a help shows.
-const SHOWN: usize = 100;
-
 /// Adds the cause to an error of YAML.
 pub(super) fn syntax_help(error: Box<Diagnostic>) -> Box<Diagnostic> {
     quotes_help(template_help(error))
@@ -45,44 +42,12 @@ fn is_quoted(before: &str) -> bool {
     ['"', '\''].iter().any(|quote| before.matches(*quote).count() % 2 == 1)
 }
 
-/// Adds the cause to the error of a scalar that needs quotes: `: ` in it, or `${ }` between brackets or braces.
+/// Adds the cause to the error of an expression between brackets or braces.
 fn quotes_help(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-    let in_collection = error.message.contains("while parsing a flow");
-    let Some(label) = error.labels.first_mut().filter(|_| error.help.is_none() && error.code == Code::InputSyntax)
-    else {
-        return error;
-    };
-    let line = label.source.line(label.position().line);
-    let rest = label.source.text().get(label.span.start as usize..).unwrap_or("");
-    let ends_key =
-        rest.strip_prefix(':').is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
-    if ends_key {
-        label.text = "this `:` makes a key of the text before it".to_owned();
-        let column = label.position().column as usize - 1;
-        let first =
-            line.char_indices().nth(column).is_none_or(|(at, _)| line.find(": ").is_none_or(|first| first >= at));
-        let quoted = quoted_value(line).filter(|_| !first && !in_collection);
-        let example = match quoted {
-            Some(text) => format!(": `{text}`"),
-            None if in_collection => String::new(),
-            None => ", or in a block that `|-` begins".to_owned(),
-        };
-        error.help = Some(format!("put a value with `: ` in it in quotes{example}"));
-    } else if in_collection && line.contains("${") {
+    let is_free = error.help.is_none() && error.code == Code::InputSyntax && error.reason().contains("parsing a flow");
+    let label = error.primary().filter(|_| is_free);
+    if label.is_some_and(|label| label.source.line(label.position().line).contains("${")) {
         error.help = Some("between brackets or braces, `${ }` has to stand in quotes".to_owned());
     }
     error
-}
-
-/// Returns a line `key: value` with the value in quotes. `None` if that is not simple.
-fn quoted_value(line: &str) -> Option<String> {
-    let (key, value) = line.split_once(": ")?;
-    let (key, value) = (key.trim_start(), value.trim());
-    let simple = !value.contains(" #") && !value.is_empty() && !value.ends_with(':') && line.len() <= SHOWN;
-    match (value.contains('\''), value.contains(['"', '\\'])) {
-        _ if !simple => None,
-        (_, false) => Some(format!("{key}: \"{value}\"")),
-        (false, true) => Some(format!("{key}: '{value}'")),
-        (true, true) => None,
-    }
 }
