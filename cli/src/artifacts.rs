@@ -1,6 +1,5 @@
 //! Artifacts in place of template files. They are recognised by their first bytes.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,6 +8,7 @@ use dropforge::bulk;
 use dropforge::bytecode::{Bundle, BundleEntry, Dialect, HEAD, is_artifact, owner};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::engine::{Artifact, EngineBuilder, Template, TemplateFile};
+use dropforge::files;
 
 use crate::input::{InputFiles, is_dash};
 use crate::options::LanguageArgs;
@@ -27,9 +27,7 @@ pub(crate) fn is_chart_file(path: &Path) -> bool {
 /// Returns the beginning of a regular file, or nothing.
 fn head(path: &Path) -> Vec<u8> {
     let mut head = Vec::new();
-    if path.is_file()
-        && let Ok(file) = File::open(path)
-    {
+    if let Ok(file) = files::open(path) {
         let _ = file.take(HEAD as u64).read_to_end(&mut head);
     }
     head

@@ -235,7 +235,7 @@ fn parse(mut args: Vec<OsString>, has_moved: bool, files: &mut InputFiles) -> Re
 /// Errors of the project file; `usage`.
 #[cfg(feature = "lsp")]
 pub(crate) fn check_args(args: Vec<OsString>) -> Result<(check::CheckArgs, Stderr), Failed> {
-    match parse(args, true, &mut InputFiles::new(u64::MAX))?.0 {
+    match parse(args, true, &mut InputFiles::new(u64::MAX).only_regular())?.0 {
         Cli { global, command: Command::Check(args) } => Ok((args, Stderr::new(&global, &[]))),
         _ => Err(Diagnostic::new(Code::Usage, "the command is no longer `check`").into()),
     }
@@ -247,7 +247,7 @@ pub fn definition() -> clap::Command {
 }
 
 /// Returns the definition of the command line. Its long help texts have no exit codes, which most runs do not print.
-fn options_of_commands() -> clap::Command {
+pub(crate) fn options_of_commands() -> clap::Command {
     help::with_width(project::augment(Cli::command()))
 }
 

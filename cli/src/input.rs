@@ -3,7 +3,6 @@
 mod contents;
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use dropforge::bulk::{FleetFile, Format, PlanDigest, ReadLog};
 use dropforge::diagnostics::{Code, Diagnostic, Result, not_utf8};
 use dropforge::dialect::helm::chart::ChartSource;
 use dropforge::engine::path_from_here;
+use dropforge::files::{self, FileError, Files};
 use dropforge::text::Source;
 use humansize::{BINARY, format_size};
 
@@ -36,6 +36,19 @@ pub(crate) struct InputFiles {
     log: ReadLog,
     /// Files with another text than on disk.
     open: OpenFiles,
+    reach: Reach,
+}
+
+/// The inputs that may be read.
+#[derive(Debug, Clone, Default)]
+enum Reach {
+    /// Files, pipes and standard input.
+    #[default]
+    All,
+    /// Regular files below a directory, and standard input.
+    Below(Files),
+    /// Regular files. An editor writes to standard input, and does not wait.
+    RegularFiles,
 }
 
 /// Texts in place of those of files on disk, as of files that are open in an editor.
@@ -77,7 +90,20 @@ impl InputFiles {
             digest: None,
             log: ReadLog::default(),
             open: OpenFiles::default(),
+            reach: Reach::All,
         }
+    }
+
+    /// Reads only regular files below `root` from now on, and standard input: the names come from a file that anyone may
+    /// have written.
+    pub(crate) fn confine(&mut self, root: Files) {
+        self.reach = Reach::Below(root);
+    }
+
+    /// Reads only regular files, and no standard input.
+    #[cfg(feature = "lsp")]
+    pub(crate) fn only_regular(self) -> Self {
+        Self { reach: Reach::RegularFiles, ..self }
     }
 
     /// Refuses files of more than `max` bytes from now on.
@@ -88,7 +114,7 @@ impl InputFiles {
     /// Reads `open` in place of the files on disk.
     #[cfg(feature = "lsp")]
     pub(crate) fn with_open(self, open: OpenFiles) -> Self {
-        Self { open, ..self }
+        Self { open, ..self }.only_regular()
     }
 
     /// Returns the files that are open.
@@ -217,11 +243,21 @@ impl InputFiles {
         Ok(Source::below(folder, name.to_owned(), text))
     }
 
+    /// Reads a text file that another file names or stands beside: a regular one, which may have any name.
+    ///
+    /// # Errors
+    /// Same as [`InputFiles::read`].
+    pub(crate) fn read_regular(&mut self, path: &Path) -> Result<Arc<Source>> {
+        files::open(path).map_err(|error| unreadable(path, error))?;
+        self.read(&beyond_dash(path), "-")
+    }
+
     /// Reads the bytes of a file beside templates. Like those, it is noted by its path from the current directory.
     ///
     /// # Errors
     /// Same as [`InputFiles::bytes`].
     pub(crate) fn beside_templates(&mut self, path: &Path) -> Result<Vec<u8>> {
+        files::open(path).map_err(|error| unreadable(path, error))?;
         let bytes = self.fresh(path)?;
         self.note(&self.path_from_here(path), &bytes);
         Ok(bytes)
@@ -251,6 +287,7 @@ impl InputFiles {
             let text = io::Cursor::new(text.as_bytes().to_vec());
             return FleetFile::spool(path.display().to_string(), text, format);
         }
+        self.admit(path)?;
         let is_file = !is_dash(path) && !is_pipe(path) && !remote::is_url(path);
         let file = match is_file {
             true => FleetFile::open(path, format)?,
@@ -291,14 +328,61 @@ impl InputFiles {
 
     /// Opens a file, or an object of at most `max` bytes.
     fn open(&self, path: &Path, max: u64) -> Result<Box<dyn Read>> {
+        self.admit(path)?;
         if let Some(input) = remote::Fetched::open(path, max)? {
             return Ok(input);
         }
-        if !is_dash(path) {
-            return Ok(Box::new(File::open(path).map_err(|error| unreadable(path, error))?));
-        }
-        Ok(Box::new(io::stdin().lock()))
+        let input: io::Result<Box<dyn Read>> = match is_dash(path) {
+            true => files::stdin().map(|stdin| Box::new(stdin.lock()) as _),
+            false => files::open_input(&local(path)).map(|file| Box::new(file) as _),
+        };
+        input.map_err(|error| unreadable(path, error))
     }
+
+    /// Checks that an input may be read.
+    ///
+    /// # Errors
+    /// `file.read_failed`, `template.outside_root`.
+    fn admit(&self, path: &Path) -> Result<()> {
+        let file = local(path);
+        match &self.reach {
+            Reach::All => Ok(()),
+            Reach::RegularFiles if is_dash(path) => {
+                Err(Diagnostic::new(Code::ReadFailed, "cannot read standard input: the editor uses it")
+                    .with_help("name a file"))
+            }
+            Reach::Below(_) if is_dash(path) => Ok(()),
+            _ if is_url(&file) => Ok(()),
+            Reach::Below(root) if !is_below(root, &file) => Err(outside(path, root)),
+            _ => files::open(&file).map(drop).map_err(|error| unreadable(path, error)),
+        }
+    }
+}
+
+/// Returns the path of a file. The URL of a file is one.
+fn local(path: &Path) -> PathBuf {
+    path.to_str().and_then(|text| remote::output(text).ok()).unwrap_or_else(|| path.to_owned())
+}
+
+/// Returns a path that does not stand for standard input.
+fn beyond_dash(path: &Path) -> PathBuf {
+    if is_dash(path) { Path::new(".").join(path) } else { path.to_owned() }
+}
+
+/// Returns `true` if a path leads to a place below `root`, whether or not there is a file.
+pub(crate) fn is_below(root: &Files, path: &Path) -> bool {
+    let local = local(path);
+    if let Ok(real) = local.canonicalize() {
+        return real.starts_with(root.root());
+    }
+    let path = std::path::absolute(&local).unwrap_or(local);
+    !matches!(path.to_str().map(|path| root.find(path)), None | Some(Err(FileError::Outside)))
+}
+
+/// Returns the error of a path that leads out of the files that may be read.
+pub(crate) fn outside(path: &Path, root: &Files) -> Box<Diagnostic> {
+    let message = format!("`{}` leads out of `{}`, whose files may be read", path.display(), root.root().display());
+    Diagnostic::new(Code::OutsideRoot, message)
 }
 
 /// Reads until there is a whole line, or enough bytes to guess a format from.

@@ -11,7 +11,8 @@ use dropforge::bulk::{Entry, RunOptions, TemplateSet, dialect_of, discover_with}
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::Result as Checked;
 use dropforge::engine::{CelPresence, Dialect, Engine, EngineBuilder, HelmOptions, MissingKey, TeraDialect};
-use dropforge::function::{Capabilities, Files};
+use dropforge::files::Files;
+use dropforge::function::Capabilities;
 use dropforge::limits::Limits;
 use dropforge::value::OutputFormat;
 

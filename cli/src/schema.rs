@@ -81,7 +81,11 @@ impl SchemaArgs {
                 format!("`--schema-defaults` needs a schema, and there is no `{SCHEMA_FILE}` beside the templates");
             return Err(Diagnostic::new(Code::Usage, message).with_help("name it with `--schema FILE`"));
         }
-        paths.iter().map(|path| ValuesSchema::read(&files.read(path, "--schema -")?)).collect()
+        let read = |path: &PathBuf| match self.schema {
+            Some(_) => files.read(path, "--schema -"),
+            None => files.read_regular(path),
+        };
+        paths.iter().map(read).map(|source| ValuesSchema::read(&source?)).collect()
     }
 
     /// Adds the schemas for values of `templates` to `layers`.

@@ -1,5 +1,6 @@
 //! Signals. An interrupt ends a run once clusters in progress are done, and a file size limit is a write error.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -15,7 +16,7 @@ pub(crate) fn survive_file_size_limit() {
 /// Returns `true` unless the process was started to survive a hangup, as by `nohup`, or that cannot be determined.
 pub(crate) fn hangup_counts() -> bool {
     // The mask of ignored signals: bit 0 is signal 1, which is SIGHUP.
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = dropforge::files::read_text(Path::new("/proc/self/status"), 1 << 16).unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 0)
 }

@@ -1,5 +1,6 @@
 //! The classes `Engine` and `Artifact`.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
 use dropforge::engine::{
     self, Dialect, EngineBuilder, TemplateFile, TemplateSet, dialect_of, discover, unknown_language,
 };
+use dropforge::files;
 use dropforge::limits::Limits;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -117,7 +119,9 @@ fn language_of(name: &str, id: Option<&str>) -> Checked<Dialect> {
 
 /// Reads a file.
 pub fn read(path: &Path) -> Checked<Vec<u8>> {
-    std::fs::read(path).map_err(|error| {
+    let mut bytes = Vec::new();
+    let read = files::open_input(path).and_then(|mut file| file.read_to_end(&mut bytes));
+    read.map(|_| bytes).map_err(|error| {
         Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {error}", path.display())).caused_by(error)
     })
 }
@@ -125,9 +129,8 @@ pub fn read(path: &Path) -> Checked<Vec<u8>> {
 /// Returns `true` if the file begins like an artifact.
 #[pyfunction]
 pub fn is_artifact(path: PathBuf) -> bool {
-    use std::io::Read;
     let mut head = [0; 32];
-    let length = std::fs::File::open(path).and_then(|mut file| file.read(&mut head)).unwrap_or(0);
+    let length = files::open(&path).and_then(|mut file| file.read(&mut head)).unwrap_or(0);
     head.get(..length).is_some_and(dropforge::bytecode::is_artifact)
 }
 

@@ -82,3 +82,15 @@ fn killed_writers_and_a_spoilt_cache_do_no_harm() {
     assert_eq!(render(&sandbox, &["--cache-dir", "cache"]), "compiled");
     assert_eq!(render(&sandbox, &["--cache-dir", "cache"]), "loaded from the cache");
 }
+
+#[test]
+fn a_pipe_in_the_cache_is_no_artifact() {
+    let sandbox = sandbox();
+    let args = [RENDER, &["--cache-dir", "cache"]].concat();
+    sandbox.run(&args).expect(0);
+    for name in sandbox.tree("cache").into_keys() {
+        fs::remove_file(sandbox.path("cache").join(&name)).unwrap();
+        sandbox.pipe(&format!("cache/{name}"));
+    }
+    assert_eq!(sandbox.run(&args).expect(0).stdout, "b1");
+}

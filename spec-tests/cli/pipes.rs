@@ -1,6 +1,8 @@
 //! Inputs that can be read only once: pipes of the shell, standard input and named pipes. Commands do with them what they do
 //! with files.
 
+use std::fs;
+
 use crate::support::{Outcome, Sandbox, outcome};
 
 const VALUES: &str = "name: shop\nimage: web:2\nregion: eu\n";
@@ -310,4 +312,26 @@ fn every_line_of_a_console_has_the_values_of_a_pipe() {
         let (found, _) = form.run("printf '.Values.name\\n.Values.image\\n' | dropforge console c -f @", VALUES);
         assert_eq!(found.expect(0).stdout, "\"shop\"\n\"web:2\"\n", "{form:?}");
     }
+}
+
+#[test]
+fn devices_without_an_end_are_refused_and_pipes_are_bounded() {
+    let sandbox = Sandbox::with(&[("t/a.yaml.tera", "a: {{ name }}\n"), ("v.yaml", "b: 1\n")]);
+    let stamp = ["stamp", "t", "--fleet-format", "ndjson", "-o", "out"];
+    let is_device = "it is a device, not a file";
+    sandbox.run(&[&stamp[..], &["--fleet", "/dev/zero"]].concat()).expect(1).says(&[is_device]);
+    sandbox.run(&["render", "t/a.yaml.tera", "-f", "/dev/zero"]).expect(1).says(&[is_device]);
+    sandbox.run(&["render", "t/a.yaml.tera", "--set-file", "name=/dev/zero"]).expect(1).says(&[is_device]);
+    sandbox.run(&["render", "t/a.yaml.tera", "-f", "/dev/null", "--set", "name=x"]).expect(0);
+    // A line without an end is not copied for ever.
+    let mut endless = sandbox.command(&[&stamp[..], &["--fleet", "-"]].concat());
+    endless.stdin(fs::File::open("/dev/zero").unwrap());
+    outcome(endless).expect(1).says(&[is_device]);
+    let run = sandbox.shell("-c", "cat /dev/zero | dropforge stamp t --fleet - --fleet-format ndjson -o out");
+    outcome(run).expect(1).says(&["a cluster of `-` is too long"]);
+    // Files that stand beside others are regular ones.
+    sandbox.pipe("t/values.schema.json");
+    sandbox.run(&["render", "t", "--set", "name=x", "-o", "out"]).expect(0);
+    sandbox.pipe("dropforge.toml");
+    sandbox.run(&["stamp"]).expect(2).says(&["cannot read `dropforge.toml`: it is a pipe, not a file"]);
 }

@@ -92,6 +92,11 @@ impl Sandbox {
         fs::write(path, text).unwrap();
     }
 
+    /// Creates a named pipe.
+    pub fn pipe(&self, name: &str) {
+        assert!(Command::new("mkfifo").arg(self.path(name)).status().unwrap().success());
+    }
+
     /// Replaces a file at once, so that nobody reads a part of it.
     pub fn replace(&self, name: &str, text: &str) {
         let (path, new) = (self.path(name), self.temp.path().with_extension("new"));

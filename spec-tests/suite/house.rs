@@ -158,6 +158,26 @@ fn only_listed_modules_allow_unsafe_code() {
     assert!(manifest.contains("unsafe_code = \"deny\""));
 }
 
+/// Files that open others themselves: the door, and one that opens a folder to sync it.
+const DOORS: &[&str] = &["src/base/files.rs", "catalog/src/store/sqlite/temporary.rs"];
+
+#[test]
+fn files_are_opened_for_reading_by_one_door() {
+    let opens = r"\bFile::open\(|\bfs::read\(|\bfs::read_to_string\(|pem_file|\.read\(true\)";
+    let (opens, tests) = (opens, r"(^|/)(named_)?tests(/|\.rs)|_tests\.rs$");
+    let (opens, tests) = (regex::Regex::new(opens).expect("a pattern"), regex::Regex::new(tests).expect("a pattern"));
+    let mut doors = std::collections::BTreeSet::new();
+    for path in ["src", "cli/src", "catalog/src", "python/src"].iter().flat_map(|top| rust_files(&root().join(top))) {
+        let name = path.strip_prefix(root()).expect("a file of the tree").to_string_lossy().into_owned();
+        let found = code_lines(&path).into_iter().find(|(_, code)| opens.is_match(code) && !tests.is_match(&name));
+        if let Some((line, code)) = found {
+            assert!(DOORS.contains(&name.as_str()), "{name}:{line}: {code}: use the functions of `base::files`");
+            doors.insert(name);
+        }
+    }
+    assert_eq!(doors.len(), DOORS.len(), "{doors:?}");
+}
+
 fn cargo(args: &[&str]) -> String {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo).args(args).current_dir(root()).output().expect("cargo runs");

@@ -7,6 +7,7 @@
 )]
 
 pub mod diagnostics;
+pub mod files;
 pub mod limits;
 #[doc(hidden)]
 pub mod stdlib;

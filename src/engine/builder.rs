@@ -5,12 +5,13 @@ use std::sync::{Arc, OnceLock};
 use super::cache::Cache;
 use super::front::{CelPresence, HelmOptions, TeraDialect, UnknownNames};
 use super::instance;
+use dropforge_base::files::Files;
 use dropforge_base::limits::Limits;
 use dropforge_base::stdlib::timestamps;
 use dropforge_base::text::Source;
 use dropforge_machine::bytecode::{Dialect, ImportKind};
 use dropforge_machine::compiler::{Loader, Memo};
-use dropforge_machine::function::{Capabilities, Files, HostArgs, IntoHostResult, Registry};
+use dropforge_machine::function::{Capabilities, HostArgs, IntoHostResult, Registry};
 
 /// Compiles templates and opens artifacts. Cheap to clone, shared between threads.
 #[derive(Debug, Clone)]
@@ -128,7 +129,7 @@ impl EngineBuilder {
     ///
     /// ```
     /// use dropforge::engine::{Dialect, Engine};
-    /// use dropforge::function::Files;
+    /// use dropforge::files::Files;
     /// let engine = Engine::builder().files(Files::below(env!("CARGO_MANIFEST_DIR"))?).build();
     /// let template = engine.compile(Dialect::Hcl, "t", "${fileexists(\"lib.rs\")}")?;
     /// assert_eq!(template.render(&())?, "true");

@@ -1,6 +1,5 @@
 //! Languages of files, and options for compiling only.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -10,6 +9,7 @@ use super::cache::Cache;
 use super::instance::language;
 use super::loader::MemoryLoader;
 use dropforge_base::diagnostics::{Code, Diagnostic};
+use dropforge_base::files;
 use dropforge_base::text::Source;
 use dropforge_machine::bytecode::Dialect;
 use dropforge_machine::compiler::{Loader, Memo, MissingKey, NoLoader};
@@ -178,7 +178,7 @@ pub fn unknown_language(name: &str) -> Box<Diagnostic> {
 pub fn unknown_language_in(root: &Path, name: &str) -> Box<Diagnostic> {
     let mut text = Vec::new();
     // The error of a file that cannot be read matters less.
-    let _unreadable = File::open(root.join(name)).and_then(|file| file.take(HEAD).read_to_end(&mut text));
+    let _unreadable = files::open(&root.join(name)).and_then(|file| file.take(HEAD).read_to_end(&mut text));
     unknown_language_of(name, &String::from_utf8_lossy(&text))
 }
 

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::{fs, io};
 
 use super::discover::{listing, matching};
 use super::walk::path_from_here;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, not_utf8};
+use dropforge_base::files::{FileError, Files};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::text::Source;
 use dropforge_machine::compiler::{Loader, NoLoader};
-use dropforge_machine::function::{FileError, Files};
 use hashbrown::HashMap;
 
 /// Templates in memory, in front of another loader.
@@ -102,6 +102,8 @@ impl Loader for Once<'_> {
 pub struct DirLoader {
     files: Files,
     folder: Option<Arc<str>>,
+    /// The only files and folders that are read, below the root. `None` for all.
+    only: Option<Arc<[PathBuf]>>,
     source_bytes: usize,
     /// Names to suggest, listed once because a file may name a thousand missing templates.
     listing: Arc<OnceLock<Vec<String>>>,
@@ -112,13 +114,25 @@ impl DirLoader {
     pub fn jailed(root: impl AsRef<Path>) -> Result<Self> {
         let root = root.as_ref();
         let files = Files::below(root).map_err(|error| error.with_note("it is the root of includes"))?;
-        Ok(Self { files, folder: None, source_bytes: Limits::default().source_bytes, listing: Arc::default() })
+        let source_bytes = Limits::default().source_bytes;
+        Ok(Self { files, folder: None, only: None, source_bytes, listing: Arc::default() })
     }
 
     /// Diagnostics name the files by their path from the current directory.
     pub fn paths_from_here(mut self) -> Self {
         self.folder = Some(path_from_here(self.files.root()).into()).filter(|folder: &Arc<str>| &**folder != ".");
         self
+    }
+
+    /// Reads only these files, and those below these folders. Their paths are relative to the root.
+    pub fn only(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.only = Some(paths.into_iter().collect());
+        self
+    }
+
+    /// Returns `true` if a file may be read.
+    fn reads(&self, name: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.iter().any(|path| Path::new(&plain(name)).starts_with(path)))
     }
 
     /// Rejects files of more than `bytes`.
@@ -137,6 +151,9 @@ impl DirLoader {
         let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         if !plain || name.contains(['\0', '\\']) {
             return Err(outside(name));
+        }
+        if !self.reads(name) {
+            return Ok(None);
         }
         match self.files.open(name) {
             Ok(opened) => Ok(Some(opened)),
@@ -161,11 +178,13 @@ impl Loader for DirLoader {
     }
 
     fn names(&self) -> Vec<String> {
-        self.listing.get_or_init(|| listing(self.files.root())).clone()
+        let names = || listing(self.files.root()).into_iter().filter(|name| self.reads(name)).collect();
+        self.listing.get_or_init(names).clone()
     }
 
     fn files(&self, prefix: &str, suffix: &str) -> Vec<String> {
-        matching(self.files.root(), prefix, suffix)
+        let names = matching(self.files.root(), prefix, suffix).into_iter();
+        names.filter(|name| self.reads(name)).collect()
     }
 
     fn folder(&self) -> Option<Arc<str>> {
@@ -217,6 +236,11 @@ mod tests {
         assert_eq!(loader.files("a/x", ""), ["a/x.json", "a/x.yaml"]);
         assert_eq!(loader.files("", "x.yaml"), ["a/.x.yaml", "a/x.yaml"]);
         assert!(loader.files("absent/", "").is_empty());
+        let some = loader.clone().only(["a/.b".into(), "y.yaml".into()]);
+        assert!(some.load("a/.b/x.yaml").unwrap().is_some() && some.load("./y.yaml").unwrap().is_some());
+        assert!(some.load("a/x.yaml").unwrap().is_none() && some.load("in.tera").unwrap().is_none());
+        assert_eq!(some.load("../secret").unwrap_err().code, Code::OutsideRoot);
+        assert_eq!((some.names(), some.files("", ".yaml")), (vec!["y.yaml".to_owned()], vec!["y.yaml".to_owned()]));
         let message = |name| loader.load(name).unwrap_err().message.replace(name, "");
         assert_eq!(message("../secret"), message("../absent"));
     }

@@ -22,6 +22,7 @@ use super::stream_file::{StreamFile, compare, kept_old, of_one_file};
 use super::streamed::{stamp_batches, stream_batches};
 use super::unread::ReadValues;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::files;
 
 /// One run, from reading to the report. A single render is a run for one cluster without a name.
 ///
@@ -208,7 +209,7 @@ fn write_file(path: &Path, run: impl FnOnce(&mut StreamFile) -> Result<Report>) 
 
 /// Returns the content of a file, if it exists.
 fn content(path: &Path) -> Result<Option<Vec<u8>>> {
-    match std::fs::read(path) {
+    match files::read(path, u64::MAX) {
         Ok(old) => Ok(Some(old)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => {

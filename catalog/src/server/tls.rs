@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use dropforge::files;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -17,6 +18,9 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 /// Minimum interval between looks at the files.
 const LOOK_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Maximum size of a file with certificates or a key.
+const MAX_FILE: u64 = 4 << 20;
 
 /// A connection, encrypted or not.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -91,12 +95,14 @@ fn acceptor(certificate: &Path, key: &Path) -> io::Result<TlsAcceptor> {
     let unusable = |what: &str, path: &Path, error: &dyn Display| {
         io::Error::other(format!("cannot use the {what} in `{}`: {error}", path.display()))
     };
-    let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let text = files::read(certificate, MAX_FILE).map_err(|error| unusable("certificate", certificate, &error))?;
+    let chain = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
     let chain = chain.map_err(|error| unusable("certificate", certificate, &error))?;
     if chain.is_empty() {
         return Err(unusable("certificate", certificate, &"the file has no certificate"));
     }
-    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| unusable("key", key, &error))?;
+    let text = files::read(key, MAX_FILE).map_err(|error| unusable("key", key, &error))?;
+    let secret = PrivateKeyDer::from_pem_slice(&text).map_err(|error| unusable("key", key, &error))?;
     let config =
         ServerConfig::builder_with_provider(Arc::new(default_provider())).with_safe_default_protocol_versions();
     let config = config.and_then(|config| config.with_no_client_auth().with_single_cert(chain, secret));

@@ -94,7 +94,7 @@ fn request(file: &Path, files: &mut InputFiles) -> ClientResult<Request> {
     let name = text(&body, "name").to_owned();
     let mut read = |end: &str| {
         let path = file.with_file_name(format!("{name}{end}"));
-        path.exists().then(|| files.read(&path, "-")).transpose()
+        path.exists().then(|| files.read_regular(&path)).transpose()
     };
     if let Some(schema) = read(".schema.json")? {
         body["parameters_schema"] = schema.text().into();
@@ -110,7 +110,7 @@ fn request(file: &Path, files: &mut InputFiles) -> ClientResult<Request> {
 }
 
 fn of_text(name: &str, file: &Path, files: &mut InputFiles) -> ClientResult<Request> {
-    let content = files.read(file, "-")?;
+    let content = files.read_regular(file)?;
     let body = json!({"name": name, "template_content": content.text(), "parameters_schema": ANY_SCHEMA});
     Ok((body, Some(content)))
 }

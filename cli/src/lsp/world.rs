@@ -10,6 +10,7 @@ use dropforge::compiler::Mark;
 use dropforge::diagnostics::{listed, nearest};
 use dropforge::dialect::hcl;
 use dropforge::engine::Engine;
+use dropforge::files;
 use dropforge::limits::Deadline;
 use dropforge::text::{Source, Span};
 use lsp_types::{Position, Uri};
@@ -279,7 +280,7 @@ impl World {
         {
             return Some(analysis.clone());
         }
-        let text = std::fs::read_to_string(path).ok().filter(|_| length <= limits().source_bytes as u64)?;
+        let text = files::read_text(path, limits().source_bytes as u64).ok()?;
         let content = Arc::new(DocumentText::new(text));
         let empty =
             |content: &Arc<DocumentText>| Analysis { path: path.to_owned(), content: content.clone(), marks: vec![] };

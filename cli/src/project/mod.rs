@@ -171,7 +171,10 @@ fn find(
     }
     let max = given.get_one::<u64>("max_input").copied().unwrap_or(u64::MAX);
     files.set_max_bytes(max);
-    let read = files.read(&chdir.join(path), "--project -")?;
+    let read = match named {
+        Some(_) => files.read(&chdir.join(path), "--project -")?,
+        None => files.read_regular(&chdir.join(path))?,
+    };
     let source = Source::new(path.display().to_string(), read.text());
     Ok(Some((source, path.parent().unwrap_or(Path::new("")).to_owned())))
 }

@@ -27,14 +27,13 @@ fn location(path: &Path) -> Result<Option<Location>> {
 }
 
 impl Fetched {
-    /// Opens the input that `path` names if it is a URL, of at most `max` bytes.
+    /// Opens the object or artifact that `path` names if it is a URL, of at most `max` bytes. The URL of a file is a path.
     ///
     /// # Errors
     /// Errors of the store, of the registry, and of the file.
     pub(crate) fn open(path: &Path, max: u64) -> Result<Option<Box<dyn Read>>> {
         Ok(match location(path)? {
-            None => None,
-            Some(Location::File(file)) => Some(Box::new(File::open(&file).map_err(|error| unreadable(path, error))?)),
+            None | Some(Location::File(_)) => None,
             Some(Location::Bucket(bucket)) => Some(Box::new(object(path, &bucket, max)?)),
             Some(Location::Registry(reference)) => Some(Box::new(Cursor::new(oci::pull(&reference, max)?.bytes))),
         })

@@ -3,7 +3,8 @@
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::Code;
 use dropforge::dialect::hcl::{Expression, registry};
-use dropforge::function::{Builtin, Capabilities, Files, Function, Params, Positional};
+use dropforge::files::Files;
+use dropforge::function::{Builtin, Capabilities, Function, Params, Positional};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{Arena, BigNum, Inputs, Type, Value};

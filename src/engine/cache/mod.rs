@@ -9,13 +9,14 @@
 //! written are dropped.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 use std::{fs, io};
 
 use dropforge_base::diagnostics::Result;
+use dropforge_base::files;
 use dropforge_base::limits::Limits;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::stdlib::strings::hex;
@@ -213,10 +214,7 @@ impl Store {
 
     /// Reads the file of a digest, if it exists and is readable.
     fn read(&self, digest: &Digest) -> Option<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let file = fs::File::open(self.path(digest)).ok()?;
-        file.take(LARGEST as u64 + 1).read_to_end(&mut bytes).ok()?;
-        (bytes.len() <= LARGEST).then_some(bytes)
+        files::read(&self.path(digest), LARGEST as u64).ok()
     }
 
     /// Writes a file. Failures are ignored.

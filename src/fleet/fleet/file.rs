@@ -1,15 +1,17 @@
 //! The files of a fleet, and reading one cluster after another from them.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::records::MAX_RECORD;
 use super::{Clusters, Fleet};
 use crate::cluster::Cluster;
 use crate::input::Format;
 use crate::manifest::ReadLog;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, not_utf8, thousands};
+use dropforge_base::files;
 use dropforge_base::text::Source;
 
 /// Maximum size of a file that is read at once.
@@ -61,19 +63,21 @@ impl FleetFile {
     /// `file.read_failed`; `limit.source_bytes` for a file over 1 GiB of any other format; `syntax.not_utf8`.
     pub fn open(path: &Path, format: Option<Format>) -> Result<Self> {
         let name = path.display().to_string();
-        let file = File::open(path).map_err(|error| unreadable(&name, error))?;
+        let file = files::open_input(path).map_err(|error| unreadable(&name, error))?;
         let is_file = file.metadata().is_ok_and(|meta| meta.is_file());
         if is_file { Self::of(name, file, format) } else { Self::spool(name, file, format) }
     }
 
-    /// Copies `input` to a temporary file, which is called `name` in errors.
+    /// Copies `input` to a temporary file, which is called `name` in errors. No more is copied than what is an error
+    /// whatever follows, so an input without an end does not fill the disk.
     ///
     /// # Errors
     /// Same as [`FleetFile::open`]; `file.write_failed`.
-    pub fn spool(name: impl Into<String>, mut input: impl Read, format: Option<Format>) -> Result<Self> {
+    pub fn spool(name: impl Into<String>, input: impl Read, format: Option<Format>) -> Result<Self> {
         let name = name.into();
         let mut file = tempfile::tempfile().map_err(|error| cannot_spool(&name, error))?;
-        io::copy(&mut input, &mut file).map_err(|error| cannot_spool(&name, error))?;
+        let known = format.or_else(|| Format::of_name(&name));
+        copy_bounded(input, &mut file, known).map_err(|error| cannot_spool(&name, error))?;
         file.rewind().map_err(|error| cannot_spool(&name, error))?;
         Self::of(name, file, format)
     }
@@ -95,6 +99,35 @@ impl FleetFile {
             _ => FileContent::Text(text(&name, file)?),
         };
         Ok(Self { name, format, content, log: ReadLog::default() })
+    }
+}
+
+/// Copies an input. Stops in a record that is too long, and after a text that is.
+fn copy_bounded(mut input: impl Read, file: &mut File, mut format: Option<Format>) -> io::Result<()> {
+    let (mut bytes, mut copied, mut line) = (vec![0; 1 << 16], 0_u64, 0_usize);
+    loop {
+        let read = match input.read(&mut bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        let part = bytes.get(..read).unwrap_or_default();
+        file.write_all(part)?;
+        copied += read as u64;
+        line = memchr::memrchr(b'\n', part).map_or(line + read, |end| read - end - 1);
+        if format.is_none() && copied >= HEAD {
+            file.rewind()?;
+            format = Some(guessed(file)?);
+            file.seek(io::SeekFrom::End(0))?;
+        }
+        let is_over = match format {
+            None => false,
+            Some(format) if format.is_table() => false,
+            Some(format) if format.is_of_records() => line > MAX_RECORD,
+            Some(_) => copied > MAX_TEXT,
+        };
+        if read == 0 || is_over {
+            return Ok(());
+        }
     }
 }
 
@@ -172,5 +205,26 @@ impl<'f> FleetReader<'f> {
     /// Returns the name of the cluster `at`, or an empty string if it cannot be read.
     pub fn name(&mut self, at: usize) -> String {
         self.cluster(at).map_or_else(|_| String::new(), |cluster| cluster.name().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FleetOptions;
+
+    #[test]
+    fn an_input_without_an_end_is_copied_up_to_its_error() {
+        for format in [Format::Ndjson, Format::Csv] {
+            let file = FleetFile::spool("f", io::repeat(b'x'), Some(format)).unwrap();
+            let error = Fleet::read_all([file], &FleetOptions::default()).unwrap_err();
+            assert_eq!(error.code, Code::LimitSourceBytes, "{format:?}");
+        }
+        let lines = "{\"name\": \"a\"}\n".repeat(1 << 16).replace('a', &"a".repeat(300));
+        let file = FleetFile::spool("f", lines.as_bytes(), None).unwrap();
+        assert_eq!(file.format, Format::Ndjson);
+        assert!(
+            matches!(&file.content, FileContent::Records(copy) if copy.metadata().unwrap().len() == lines.len() as u64)
+        );
     }
 }

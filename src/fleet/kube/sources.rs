@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +10,7 @@ use crate::input;
 use crate::input::Format;
 use crate::plan_digest::PlanDigest;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
+use dropforge_base::files;
 use dropforge_base::stdlib::paths;
 use dropforge_base::text::Source;
 use dropforge_value::yaml::Node;
@@ -207,7 +207,7 @@ fn read(path: &Path) -> Result<Arc<Source>> {
         Diagnostic::new(Code::ReadFailed, format!("cannot read `{name}`: {error}")).caused_by(error)
     };
     let mut text = String::new();
-    let file = File::open(path).map_err(unreadable)?;
+    let file = files::open_input(path).map_err(unreadable)?;
     file.take(FILE + 1).read_to_string(&mut text).map_err(unreadable)?;
     if text.len() as u64 > FILE {
         let limit = thousands(usize::try_from(FILE).unwrap_or(usize::MAX));

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::time::Instant;
 
+use super::capabilities::Capabilities;
 use super::errors::{Note, Noted, Notes, Subject};
-use super::files::Capabilities;
 use super::mutation::Mutations;
 use super::patterns::Caches;
 use dropforge_base::diagnostics::{CULPRIT, Code, Diagnostic, Result};

@@ -54,9 +54,9 @@
 //! no error, so that a call may run earlier than its template says, or not at all.
 
 mod body;
+mod capabilities;
 mod context;
 mod errors;
-mod files;
 mod gate;
 mod linked;
 mod mutation;
@@ -71,11 +71,11 @@ mod typed;
 #[doc(hidden)]
 pub use body::{Body, ClosureBody, NativeBody, PositionalBody, TextBody};
 pub use body::{HostArgs, HostError, IntoHostResult};
+pub use capabilities::Capabilities;
 #[doc(hidden)]
 pub use context::{Budgets, Cx};
 #[doc(hidden)]
 pub use errors::{Fault, Note, Noted, Notes, Outcome, PathStep, Subject, Wrong, fitting};
-pub use files::{Capabilities, FileError, Files, is_file};
 #[doc(hidden)]
 pub use gate::{Admits, Assigned, Positional, PositionalParam, ResultType, Target, check_in_order, with_arranged};
 pub use gate::{excerpt, excerpt_in};

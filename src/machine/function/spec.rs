@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::body::{Body, ClosureBody};
-use super::files::Capabilities;
+use super::capabilities::Capabilities;
 use super::gate::{Assigned, Positional};
 use super::linked::MakerBody;
 use super::overloads::{Overload, joined};

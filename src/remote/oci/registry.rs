@@ -16,6 +16,7 @@ use crate::failure::{Failure, Patience};
 use crate::http::{Connector, broken, failure_of, is_transient, overloaded, send};
 use crate::location::Reference;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::files;
 use dropforge_base::stdlib::encodings::{self, octets_of_base64};
 
 /// Time without progress after which a request is given up.
@@ -350,10 +351,7 @@ fn config_path() -> Option<PathBuf> {
 /// Returns the credentials for `registry` in the configuration. A configuration that is missing or cannot be read has
 /// none.
 fn find_credentials(registry: &str) -> Option<Credentials> {
-    let path = config_path()?;
-    let is_small = std::fs::metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_CONFIG);
-    let text = is_small.then(|| std::fs::read(&path).ok()).flatten()?;
-    in_config(&text, registry)
+    in_config(&files::read(&config_path()?, MAX_CONFIG).ok()?, registry)
 }
 
 fn in_config(text: &[u8], registry: &str) -> Option<Credentials> {

@@ -17,7 +17,7 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, Parq
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
-use dropforge_machine::function::is_file;
+use dropforge_base::files;
 
 /// Maximum number of rows of a batch that is read from Parquet.
 const ROWS: usize = 1 << 13;
@@ -199,10 +199,7 @@ fn indexes(schema: &SchemaRef, columns: &[&str]) -> Vec<usize> {
 /// Opens a regular file. Opening a pipe could wait.
 fn open(path: &Path) -> Result<File> {
     let name = path.display().to_string();
-    let refused = |error: std::io::Error| unreadable(&name, &error.to_string());
-    let kind = std::fs::metadata(path).map_err(refused)?.file_type();
-    is_file(kind).map_err(|other| unreadable(&name, &other.to_string()))?;
-    File::open(path).map_err(refused)
+    files::open(path).map_err(|error| unreadable(&name, &error.to_string()))
 }
 
 fn unreadable(name: &str, why: &str) -> Box<Diagnostic> {

@@ -11,9 +11,10 @@ use super::encodings::{base64_hash, base64_of, hex_hash};
 use super::string;
 use super::strings::cleaned;
 use crate::values::{marked_by, set_of};
+use dropforge_base::files::{FileError, Files};
 use dropforge_base::stdlib::globs::{Glob, States, Syntax, alternatives};
 use dropforge_base::stdlib::hashes::{md5, sha1, sha256, sha512};
-use dropforge_machine::function::{Arguments, Cx, Fault, FileError, Files, FromArgument, Outcome};
+use dropforge_machine::function::{Arguments, Cx, Fault, FromArgument, Outcome};
 use dropforge_machine::functions;
 use dropforge_value::{Type, Value};
 

@@ -1,12 +1,13 @@
 //! Charts in directories, and the files that `.helmignore` excludes.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::Stage;
 use super::source::{Budget, ChartFile, file, outside};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::files;
 use dropforge_base::stdlib::globs::{Glob, Syntax};
 
 /// Maximum nesting of directories. Links may lead in circles.
@@ -71,11 +72,8 @@ fn ignored(root: &Path, most: u64) -> Result<Vec<Rule>> {
 
 /// Reads at most `most` bytes of a regular file.
 pub(super) fn read_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
-    }
     let mut bytes = Vec::new();
-    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    files::open(path)?.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -1,87 +1,106 @@
-//! Capabilities: permissions to read more than the inputs, such as files.
+//! The only door to files that somebody named: in an option, in a template, or in a file of a repository.
+//!
+//! [`open`] and [`read`] take regular files and never wait. [`open_input`] and [`stdin`] also take pipes: they are for the
+//! inputs that the user of a command names. [`Files`] takes only what is below a directory.
 
-use std::fs::{self, File, FileType};
+use std::fmt;
+use std::fs::{self, File, FileType, Metadata};
+use std::io::{self, IsTerminal, Read};
 use std::path::{Component, Path, PathBuf};
-use std::time::SystemTime;
-use std::{fmt, io};
 
-use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use crate::diagnostics::{Code, Diagnostic, Result};
+use humansize::{BINARY, format_size};
 
-/// Permissions to read more than the inputs. An engine grants none by default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Capabilities<'r> {
-    set: u8,
-    files: Option<&'r Files>,
-    moment: Option<SystemTime>,
+/// Opens a regular file. A pipe could wait for its writer, and a device may have no end: they are errors.
+///
+/// # Errors
+/// Errors of the system, and `InvalidInput` for another kind of file.
+pub fn open(path: &Path) -> io::Result<File> {
+    Ok(open_file(path)?)
 }
 
-impl Capabilities<'static> {
-    /// No capability.
-    pub const NONE: Self = Self::of(0);
-    /// The current time.
-    pub const CLOCK: Self = Self::of(1);
-    /// Random numbers.
-    pub const RANDOM: Self = Self::of(2);
-    /// Environment variables.
-    pub const ENVIRONMENT: Self = Self::of(4);
-    /// Files below a directory, set by [`Capabilities::with_files`]. Without a directory, no file is found.
-    pub const FILES: Self = Self::of(8);
-    /// All capabilities.
-    pub const ALL: Self = Self::of(15);
-
-    const fn of(set: u8) -> Self {
-        Self { set, files: None, moment: None }
-    }
+fn open_file(path: &Path) -> std::result::Result<File, FileError> {
+    // Opening a pipe waits, so check the kind before opening, too.
+    is_file(fs::metadata(path)?.file_type())?;
+    let file = File::open(path)?;
+    is_file(file.metadata()?.file_type())?;
+    Ok(file)
 }
 
-impl<'r> Capabilities<'r> {
-    /// Returns the union of both.
-    pub const fn and(self, other: Self) -> Self {
-        let files = if self.files.is_some() { self.files } else { other.files };
-        let moment = if self.moment.is_some() { self.moment } else { other.moment };
-        Self { set: self.set | other.set, files, moment }
+/// Reads a regular file of at most `max` bytes.
+///
+/// # Errors
+/// Errors of [`open`], and `FileTooLarge`.
+pub fn read(path: &Path, max: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max {
+        let message = format!("it is larger than {}", format_size(max, BINARY));
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
+    Ok(bytes)
+}
 
-    /// Adds the files below a directory.
-    pub const fn with_files(self, files: &'r Files) -> Self {
-        Self { set: self.set | Capabilities::FILES.set, files: Some(files), ..self }
-    }
+/// Reads a regular file of at most `max` bytes as text.
+///
+/// # Errors
+/// Errors of [`read`], and `InvalidData` if it is not UTF-8.
+pub fn read_text(path: &Path, max: u64) -> io::Result<String> {
+    String::from_utf8(read(path, max)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+}
 
-    /// Sets the time that the clock returns.
-    pub const fn with_moment(self, moment: SystemTime) -> Self {
-        Self { moment: Some(moment), ..self }
-    }
+/// Opens an input that the user names: a regular file or a pipe, for whose writer it waits. Of devices, only terminals and
+/// `/dev/null` are sure to end.
+///
+/// # Errors
+/// Errors of the system, and `InvalidInput` for another kind of file.
+pub fn open_input(path: &Path) -> io::Result<File> {
+    let opened = || -> std::result::Result<File, FileError> {
+        let file = File::open(path)?;
+        ends(&file.metadata()?, file.is_terminal())?;
+        Ok(file)
+    };
+    Ok(opened()?)
+}
 
-    /// Returns the fixed time of the clock, if set.
-    pub const fn moment(self) -> Option<SystemTime> {
-        self.moment
+/// Returns standard input, under the rules of [`open_input`].
+///
+/// # Errors
+/// Same as [`open_input`].
+pub fn stdin() -> io::Result<io::Stdin> {
+    let stdin = io::stdin();
+    #[cfg(unix)]
+    {
+        let file = File::from(std::os::fd::AsFd::as_fd(&stdin).try_clone_to_owned()?);
+        ends(&file.metadata()?, file.is_terminal())?;
     }
+    Ok(stdin)
+}
 
-    /// Returns the readable files.
-    pub const fn files(self) -> Option<&'r Files> {
-        self.files
+/// Refuses directories and endless devices.
+fn ends(meta: &Metadata, is_terminal: bool) -> std::result::Result<(), FileError> {
+    let kind = meta.file_type();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{FileTypeExt, MetadataExt};
+        let is_null = || fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == meta.rdev());
+        if kind.is_fifo() || kind.is_socket() || kind.is_char_device() && (is_terminal || is_null()) {
+            return Ok(());
+        }
     }
+    if is_terminal { Ok(()) } else { is_file(kind) }
+}
 
-    /// Returns `true` if every capability of `other` is included.
-    pub const fn include(self, other: Capabilities<'_>) -> bool {
-        self.set & other.set == other.set
+/// Returns `true` if both paths lead to one file: through links, or as two names of it.
+pub fn is_same(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let identity = |path: &Path| fs::metadata(path).map(|meta| (meta.dev(), meta.ino()));
+        matches!((identity(a), identity(b)), (Ok(a), Ok(b)) if a == b)
     }
-
-    /// Returns the names of the included capabilities on the command line.
-    pub fn names(self) -> impl Iterator<Item = &'static str> {
-        let all = [
-            ("clock", Capabilities::CLOCK),
-            ("random", Capabilities::RANDOM),
-            ("environment", Capabilities::ENVIRONMENT),
-            ("files", Capabilities::FILES),
-        ];
-        all.into_iter().filter(move |(_, one)| self.include(*one)).map(|(name, _)| name)
-    }
-
-    /// Returns `true` if no capability is included.
-    pub const fn is_none(self) -> bool {
-        self.set == 0
-    }
+    #[cfg(not(unix))]
+    matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }
 
 /// The files below a directory.
@@ -91,9 +110,9 @@ impl<'r> Capabilities<'r> {
 /// not against concurrent changes of the tree.
 ///
 /// ```
-/// use dropforge::function::{FileError, Files};
+/// use dropforge::files::{FileError, Files};
 /// let files = Files::below(env!("CARGO_MANIFEST_DIR"))?;
-/// assert!(files.find("vm/../lib.rs").is_ok());
+/// assert!(files.find("text/../lib.rs").is_ok());
 /// assert!(matches!(files.find("../anything"), Err(FileError::Outside)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -190,13 +209,9 @@ impl Files {
     /// # Errors
     /// The errors of [`Files::find`], and [`FileError::NoFile`] for a directory, a pipe or a device.
     pub fn open(&self, path: &str) -> std::result::Result<(File, u64), FileError> {
-        let found = self.find(path)?;
-        // Opening a pipe waits for its writer, so check the type before opening too.
-        is_file(fs::metadata(&found)?.file_type())?;
-        let file = File::open(found)?;
-        let metadata = file.metadata()?;
-        is_file(metadata.file_type())?;
-        Ok((file, metadata.len()))
+        let file = open_file(&self.find(path)?)?;
+        let length = file.metadata()?.len();
+        Ok((file, length))
     }
 
     /// Returns `true` if the file `path` exists.
@@ -246,6 +261,16 @@ impl From<io::Error> for FileError {
     }
 }
 
+impl From<FileError> for io::Error {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Unreadable(error) => error,
+            FileError::Missing => Self::new(io::ErrorKind::NotFound, "it does not exist"),
+            other => Self::new(io::ErrorKind::InvalidInput, format!("it {other}")),
+        }
+    }
+}
+
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -261,6 +286,44 @@ impl fmt::Display for FileError {
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn each_kind_of_file_is_opened_or_refused_by_its_door() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("f"), "four").unwrap();
+        symlink("f", at("link")).unwrap();
+        fs::hard_link(at("f"), at("second")).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+        let said = |path: &Path| read(path, 4).map_err(|error| error.to_string()).err();
+        for (path, why) in [
+            (at("f"), None),
+            (at("link"), None),
+            (at("pipe"), Some("it is a pipe, not a file")),
+            (at(""), Some("it is a directory, not a file")),
+            (at("none"), Some("it does not exist")),
+            ("/dev/zero".into(), Some("it is a device, not a file")),
+            ("/dev/null".into(), Some("it is a device, not a file")),
+        ] {
+            assert_eq!(said(&path).as_deref(), why, "{}", path.display());
+        }
+        assert_eq!(read(&at("f"), 3).unwrap_err().to_string(), "it is larger than 3 B");
+        assert_eq!(read_text(&at("f"), 4).unwrap(), "four");
+        let input = |path: &str| open_input(Path::new(path)).map_err(|error| error.to_string()).err();
+        assert_eq!(input("/dev/null"), None);
+        assert_eq!(input("/dev/zero").as_deref(), Some("it is a device, not a file"));
+        assert_eq!(input("/dev").as_deref(), Some("it is a directory, not a file"));
+        let writer = std::thread::spawn({
+            let pipe = at("pipe");
+            move || fs::write(pipe, "piped")
+        });
+        assert_eq!(io::read_to_string(open_input(&at("pipe")).unwrap()).unwrap(), "piped");
+        writer.join().unwrap().unwrap();
+        for (one, same) in [("link", true), ("second", true), ("f", true), ("pipe", false), ("none", false)] {
+            assert_eq!(is_same(&at("f"), &at(one)), same, "{one}");
+        }
+        assert!(!is_same(&at("none"), &at("none")));
+    }
 
     #[test]
     fn nothing_leads_out_and_only_files_are_opened() {
