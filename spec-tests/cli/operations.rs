@@ -175,9 +175,85 @@ fn a_catalog_is_copied_while_it_serves_and_comes_back() {
     let service = Service::start(&sandbox, &[]);
     service.catalog(&sandbox, &["show", "web"]).expect(0);
     service.stop();
+    assert_eq!(temporary(&sandbox), Vec::<std::ffi::OsString>::new());
+}
+
+/// Returns the names of temporary files.
+fn temporary(sandbox: &Sandbox) -> Vec<std::ffi::OsString> {
     let mut names: Vec<_> = fs::read_dir(sandbox.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    names.retain(|name| name.to_string_lossy().ends_with(".tmp"));
-    assert_eq!(names, Vec::<std::ffi::OsString>::new());
+    names.retain(|name| name.to_string_lossy().contains(".tmp"));
+    names
+}
+
+#[test]
+fn one_file_is_never_source_and_target_and_no_file_in_use_is_replaced() {
+    let sandbox = sandbox();
+    let service = Service::start(&sandbox, &[]);
+    service.catalog(&sandbox, &CREATE).expect(0);
+    let mut other = sandbox.command(&["serve", "--init-key-file", "admin.key", "--listen", "127.0.0.1:0"]);
+    other.args(["--db", "other.db"]);
+    let other = Service::of(other);
+    let path = |name: &str| sandbox.path(name);
+    std::os::unix::fs::symlink("catalog.db", path("link")).unwrap();
+    fs::hard_link(path("catalog.db"), path("second")).unwrap();
+    fs::create_dir(path("sub")).unwrap();
+    for (from, to, why) in [
+        ("catalog.db", "catalog.db", "`catalog.db` is the file that is copied, `catalog.db`"),
+        ("catalog.db", "./sub/../catalog.db", "is the file that is copied"),
+        ("catalog.db", "link", "`link` is the file that is copied"),
+        ("link", "catalog.db", "`catalog.db` is the file that is copied"),
+        ("catalog.db", "second", "`second` is the file that is copied"),
+        ("catalog.db", "catalog.db-wal", "`catalog.db-wal` belongs to the file that is copied"),
+        ("catalog.db", "catalog.db-journal", "`catalog.db-journal` belongs to the file that is copied"),
+        ("link", "catalog.db-shm", "`catalog.db-shm` belongs to the file that is copied"),
+        ("catalog.db", "other.db", "`other.db` is in use: stop the service"),
+        ("catalog.db", "sub", "cannot write `sub`: it is not a regular file"),
+    ] {
+        sandbox.run(&["catalog", "--db", from, "backup", "--force", to]).expect(1).says(&[why]);
+        sandbox.run(&["catalog", "--db", to, "restore", "--force", from]).expect(1).says(&[why]);
+    }
+    // What was acknowledged is there after a restart.
+    service.catalog(&sandbox, &["generator", "create", "late"]).expect(0);
+    service.stop();
+    other.stop();
+    let generators = sandbox.run(&["catalog", "--db", "catalog.db", "generator", "list"]).expect(0).stdout;
+    assert!(generators.contains("late"), "{generators}");
+    // A link stays, and the file that it leads to is replaced.
+    sandbox.run(&["catalog", "--db", "other.db", "backup", "other.backup"]).expect(0);
+    sandbox.run(&["catalog", "--db", "link", "restore", "--force", "other.backup"]).expect(0);
+    assert!(path("link").is_symlink());
+    sandbox.run(&["catalog", "--db", "catalog.db", "show", "web"]).expect(1);
+}
+
+#[test]
+fn a_backup_with_a_changed_bit_is_not_restored() {
+    let sandbox = sandbox();
+    let run = |args: &[&str]| sandbox.run(&[&["catalog", "--db", "catalog.db"], args].concat());
+    run(&CREATE).expect(0);
+    run(&["backup", "good"]).expect(0);
+    let good = fs::read(sandbox.path("good")).unwrap();
+    for at in (0..60).map(|nth| nth * good.len() / 60) {
+        let mut bad = good.clone();
+        bad[at] ^= 1 << (at % 8);
+        fs::write(sandbox.path("bad"), bad).unwrap();
+        run(&["restore", "--force", "bad"]).expect(1).says(&["`bad` is damaged", "its digest does not fit"]);
+    }
+    // A sealed file is a catalog, and a catalog that was copied by other means has no digest.
+    sandbox.run(&["catalog", "--db", "good", "show", "web"]).expect(0);
+    fs::copy(sandbox.path("catalog.db"), sandbox.path("plain")).unwrap();
+    run(&["restore", "--force", "plain"]).expect(0).says(&["`plain` has no digest"]);
+    run(&["show", "web"]).expect(0);
+}
+
+#[test]
+fn what_a_killed_backup_leaves_behind_goes_with_the_next_one() {
+    let sandbox = sandbox();
+    sandbox.run(&["catalog", "--db", "catalog.db", "list"]).expect(0);
+    for name in [".old.dropforge-copy.tmp", ".old.dropforge-copy.tmp-journal", ".new.dropforge-copy.tmp"] {
+        sandbox.write(name, "left");
+    }
+    sandbox.run(&["catalog", "--db", "catalog.db", "backup", "new"]).expect(0);
+    assert_eq!(temporary(&sandbox), Vec::<std::ffi::OsString>::new());
 }
 
 #[test]
@@ -206,7 +282,7 @@ fn backups_that_are_none_are_refused() {
     let restore = |name: &str| sandbox.run(&["catalog", "--db", "new.db", "restore", name]).expect(1);
     sandbox.write("text", "no database");
     restore("text").says(&["E1002", "`text` is not a catalog: "]);
-    restore("absent").says(&["cannot read `absent` as a catalog: there is no such file"]);
+    restore("absent").says(&["cannot read `absent` as a catalog: it does not exist"]);
     sandbox.write("empty", "");
     restore("empty").says(&["`empty` is not a catalog"]);
     // Cut off, and with a page of zeros.
@@ -220,7 +296,9 @@ fn backups_that_are_none_are_refused() {
     let local = |args: &[&str]| sandbox.run(&[&["catalog"], args].concat());
     local(&["--db", "postgres://me:s3cret@h/x", "backup", "f"]).expect(2).says(&["not on PostgreSQL", "pg_dump"]);
     local(&["--server", "http://h", "backup", "f"]).expect(2).says(&["not on a service", "--db FILE"]);
-    local(&["--db", "absent.db", "backup", "f"]).expect(1).says(&["there is no such file"]);
+    local(&["--db", "absent.db", "backup", "f"])
+        .expect(1)
+        .says(&["cannot read `absent.db` as a catalog: it does not exist"]);
     local(&["--db", "good", "backup", "no/where"]).expect(1).says(&["cannot write beside `no/where`"]);
     assert!(!sandbox.path("absent.db").exists() && !Path::new(&sandbox.path("f")).exists());
 }

@@ -15,7 +15,7 @@ mod types;
 pub use address::{address, file, open, without_password};
 pub use error::{Outage, StoreError, StoreResult};
 pub use interface::Store;
-pub use sqlite::{back_up, restore};
+pub use sqlite::{Restored, back_up, restore};
 pub use types::{
     Counts, Guard, IdempotencyToken, InitialMetadata, Instance, InstantiationRows, Metadata, NewObject, NewVersion,
     Page, Purged, Requirement, TemplateSearch, Usage, new_id,

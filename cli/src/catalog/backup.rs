@@ -8,7 +8,7 @@ use super::output::Output;
 use crate::exit::Exit;
 use crate::stderr::Stderr;
 use dropforge::diagnostics::{Code, Diagnostic, counted, thousands};
-use dropforge_catalog::store::{self, StoreResult};
+use dropforge_catalog::store::{self, Restored, StoreResult};
 use humansize::{BINARY, format_size};
 use serde_json::{Value as Json, json};
 
@@ -24,12 +24,15 @@ pub(crate) fn back_up(connection: &ConnectionArgs, file: &Path, force: bool, std
 pub(crate) fn restore(connection: &ConnectionArgs, file: &Path, force: bool, stderr: &Stderr) -> ClientResult<Exit> {
     let db = connection.file("restore")?;
     let from = file.to_str().ok_or_else(|| Diagnostic::new(Code::Usage, "the name of the backup is not UTF-8"))?;
-    let bytes = run(store::restore(from, db, force))?;
+    let Restored { bytes, is_sealed } = run(store::restore(from, db, force))?;
+    if !is_sealed {
+        stderr.warning(&format!("`{from}` has no digest, as backups have: only its structure was checked"));
+    }
     stderr.note(&format!("restored `{db}` from `{from}`: {}", format_size(bytes, BINARY)));
     Ok(Exit::Ok)
 }
 
-fn run(work: impl Future<Output = StoreResult<u64>>) -> ClientResult<u64> {
+fn run<T>(work: impl Future<Output = StoreResult<T>>) -> ClientResult<T> {
     let broken = |error: std::io::Error| Diagnostic::new(Code::Internal, format!("cannot start: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
     let done = runtime.block_on(work);

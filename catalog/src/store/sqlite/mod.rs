@@ -3,11 +3,14 @@
 //! All changes go through one connection ([`writer`]). Reads use other connections, which see the last committed state
 //! and never wait. The file is in WAL mode, and every commit is synced.
 
+mod backup;
 mod file;
+mod seal;
 // The statements are written once and compiled for the types of each database.
 #[allow(clippy::duplicate_mod)]
 #[path = "../sql/mod.rs"]
 mod sql;
+mod temporary;
 mod writer;
 
 use std::time::Duration;
@@ -21,7 +24,7 @@ use crate::store::connections::{Connections, WorkFuture};
 use sql::guard::guarded;
 use writer::Writer;
 
-pub use file::{back_up, restore};
+pub use backup::{Restored, back_up, restore};
 pub(super) use sql::STATEMENTS;
 
 /// Maximum number of connections for reading. Callers share all but one.
