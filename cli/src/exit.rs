@@ -53,7 +53,6 @@ impl Exit {
             | Code::DuplicateCluster
             | Code::UnnamedCluster
             | Code::BadUrl
-            | Code::StoreLocked
             | Code::NoConditions
             | Code::MassDelete
             | Code::MissingPart

@@ -157,13 +157,14 @@ impl DirectoryPlace {
     pub(super) fn create(path: &Path, fsync: bool) -> Result<Self> {
         let dir = OutputDir::create(path)?;
         dir.lock(true)?;
-        let has_record = dir.open_own(RUN_RECORD)?.is_some();
-        if has_record {
-            dir.sweep()?;
-        } else {
-            dir.write_own(RUN_RECORD, fsync, &mut |_| Ok(()))?;
+        let length = |file: File| file.metadata().map(|meta| meta.len()).map_err(failed);
+        let record = dir.open_own(RUN_RECORD)?.map(length).transpose()?;
+        match record {
+            Some(_) => dir.sweep()?,
+            None => _ = dir.write_own(RUN_RECORD, fsync, &mut |_| Ok(()))?,
         }
-        Ok(Self { dir, fsync, has_record })
+        // The record of a run with packs is empty.
+        Ok(Self { dir, fsync, has_record: record.is_some_and(|length| length > 0) })
     }
 
     /// Opens the directory for reading, if it exists.
