@@ -4,9 +4,11 @@
 //! not change what is written are left out, and so are values on the command line: a manifest is committed, and they may
 //! be secret.
 
+use std::any::TypeId;
 use std::ffi::OsString;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use dropforge::bulk::values::{SetKind, Step, parse_set};
@@ -50,6 +52,9 @@ const WITHOUT_EFFECT: [&str; 32] = [
     "output",
     "specialise",
 ];
+
+/// Options that grant something. The answers of `why` depend on them, but only its user may give them.
+const GRANTS: [&str; 2] = ["allow", "env_prefix"];
 
 /// Arguments that name files. For the digest of a plan their contents count, which are added where they are read.
 const FILES: [&str; 7] = ["fleet", "include_root", "kube_schemas", "schema", "templates", "values", "var_types"];
@@ -114,6 +119,52 @@ pub(crate) fn deciding(command: &Command, args: &[OsString]) -> Vec<String> {
         .collect();
     found.sort();
     found.into_iter().map(|(_, text)| text).collect()
+}
+
+/// An argument of a run that a manifest keeps, which anyone may have written.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct StoredArgument {
+    /// The argument as written.
+    pub(crate) text: String,
+    /// The files that it names.
+    pub(crate) paths: Vec<PathBuf>,
+    /// The option grants nothing and writes nothing.
+    pub(crate) is_harmless: bool,
+}
+
+/// Returns the arguments of a run by a manifest. Without the name of a command that writes outputs there are none.
+pub(crate) fn stored(command: &Command, arguments: &[String]) -> Option<Vec<StoredArgument>> {
+    let mut lenient = command.clone().ignore_errors(true);
+    let args = std::iter::once("dropforge").chain(arguments.iter().map(String::as_str));
+    let matches = lenient.try_get_matches_from_mut(args).ok()?;
+    let first = arguments.first().filter(|first| ["stamp", "render"].contains(&first.as_str()))?;
+    let (_, given) = matches.subcommand().filter(|(name, _)| name == first)?;
+    let is_given = |arg: &&Arg| given.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+    let stored = |arg: &Arg| {
+        let id = arg.get_id().as_str();
+        let is_harmless = !WITHOUT_EFFECT.contains(&id) && !GRANTS.contains(&id);
+        let names_files = FILES.contains(&id) || arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+        let values = values(id, given).map(|(_, value)| value);
+        let paths = values.flat_map(|value| match id {
+            "set_file" => files_of(&value),
+            _ if names_files => vec![value.into()],
+            _ => Vec::new(),
+        });
+        let text = written(arg, given).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ");
+        StoredArgument { text, paths: paths.collect(), is_harmless }
+    };
+    Some(lenient.find_subcommand(first)?.get_arguments().filter(is_given).map(stored).collect())
+}
+
+/// Returns the files that an assignment of `--set-file` names.
+fn files_of(text: &str) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    // The command reports an assignment that cannot be parsed.
+    let _refused = parse_set(SetKind::File, text, &mut |path| {
+        files.push(path.into());
+        Ok(String::new())
+    });
+    files
 }
 
 /// Leaves out the paths in an option: `--set-file=K=PATH`, `--allow=files=PATH`.

@@ -51,3 +51,4 @@ mod template_tests_helm;
 mod values;
 mod why;
 mod why_files;
+mod why_trust;

@@ -4,10 +4,10 @@ use std::os::unix::fs::MetadataExt;
 
 use crate::support::{Outcome, Sandbox, outcome};
 
-const MANIFEST: &str = "out/.dropforge-manifest.json";
+pub const MANIFEST: &str = "out/.dropforge-manifest.json";
 
 /// A fleet with a template that imports another, a copied file, a schema and values.
-fn sandbox() -> Sandbox {
+pub fn sandbox() -> Sandbox {
     Sandbox::with(&[
         (
             "t/app.yaml.tera",
@@ -24,14 +24,14 @@ fn sandbox() -> Sandbox {
 
 const STAMP: [&str; 8] = ["stamp", "t", "--fleet", "fleet.csv", "-f", "values.yaml", "-o", "out"];
 
-fn stamped() -> Sandbox {
+pub fn stamped() -> Sandbox {
     let sandbox = sandbox();
     sandbox.run(&STAMP).expect(0);
     sandbox
 }
 
 /// Asks for the second line of the first cluster.
-fn why(sandbox: &Sandbox) -> Outcome {
+pub fn why(sandbox: &Sandbox) -> Outcome {
     sandbox.run(&["why", "out/eu-1/app.yaml:2"])
 }
 

@@ -1,6 +1,7 @@
 //! `dropforge why`: what wrote a line of an output, and the values that it comes from.
 
 mod place;
+mod stored;
 mod trace;
 
 pub(crate) use trace::{TraceArgs, run as trace};
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use self::place::Wanted;
 use crate::exit::{Exit, Failed};
-use crate::input::{InputFiles, is_dash, is_url};
+use crate::input::{InputFiles, is_below, is_dash, is_url};
 use crate::options::SetArgs;
 use crate::output::print;
 use crate::render::RenderArgs;
@@ -24,6 +25,7 @@ use dropforge::bulk::{
     Cluster, Layers, Options, ReadFiles, Run, RunOptions, Specialise, Stamp, Withheld, short_digest,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
+use dropforge::files::{self, Files};
 
 /// Tell what wrote a line of an output, and where its values come from
 ///
@@ -69,17 +71,19 @@ pub(crate) fn run(
     parse: Parse<'_>,
 ) -> std::result::Result<Exit, Failed> {
     let mut wanted = Wanted::parse(&args.place)?;
-    let arguments = match (&args.command[..], &wanted.file) {
+    let (arguments, root) = match (&args.command[..], &wanted.file) {
         ([], None) => return Err(no_file().into()),
-        ([], Some(_)) => of_manifest(&mut wanted, args, stderr)?,
-        (command, _) => command.to_vec(),
+        ([], Some(_)) => of_manifest(&mut wanted, args, stderr).map(|(arguments, root)| (arguments, Some(root)))?,
+        (command, _) => (command.to_vec(), None),
     };
+    root.iter().for_each(|root| files.confine(root.clone()));
     files.start_log();
     let subject = parse(std::iter::once("dropforge".into()).chain(arguments).collect(), files)?;
     let run = subject.read(files, stderr);
     if let Some((cluster, read)) = wanted.read() {
         let others = run.as_ref().map_or(Ok(Vec::new()), |found| found.fleet.files_without(cluster))?;
-        let read = read.iter().filter(|(name, _)| !others.contains(&name.as_str()));
+        let is_readable = |name: &str| root.as_ref().is_some_and(|root| is_below(root, Path::new(name)));
+        let read = read.iter().filter(|(name, _)| !others.contains(&name.as_str()) && is_readable(name));
         warn(read, &files.log().files(), run.is_ok(), stderr);
     }
     let Some(answer) = search(&run?, &wanted)? else { return Err(wanted.not_found().into()) };
@@ -87,20 +91,17 @@ pub(crate) fn run(
     Ok(Exit::Ok)
 }
 
-/// Returns the command that wrote the file, and changes to the directory where it ran.
-fn of_manifest(wanted: &mut Wanted, args: &WhyArgs, stderr: &Stderr) -> Result<Vec<OsString>> {
+/// Returns the command that wrote the file, and the directory whose files it may read. Changes to the directory where it
+/// ran.
+fn of_manifest(wanted: &mut Wanted, args: &WhyArgs, stderr: &Stderr) -> Result<(Vec<OsString>, Files)> {
     let (maker, run) = wanted.maker()?;
     if !maker.is_unchanged {
         stderr.warning(&format!("`{}` was changed after it was written", wanted.name()));
     }
-    if let Some((directory, folder)) = wanted.directory.as_ref().zip(run.folder.as_ref()) {
-        let folder = directory.join(folder);
-        std::env::set_current_dir(&folder).map_err(|error| {
-            Diagnostic::new(Code::ReadFailed, format!("cannot change to directory `{}`: {error}", folder.display()))
-        })?;
-    }
-    let mut arguments: Vec<OsString> = run.arguments.iter().map(OsString::from).collect();
+    let (mut arguments, root) = stored::arguments(wanted, &run)?;
     let mut more = sets(&run, args, stderr);
+    // The project file may name a directory for it.
+    more.push("--no-cache".into());
     // The arguments have the options of the project.
     more.extend(run.read.is_some().then(|| "--no-project".into()));
     // A chart is one text on standard output, and many files in a directory.
@@ -108,7 +109,7 @@ fn of_manifest(wanted: &mut Wanted, args: &WhyArgs, stderr: &Stderr) -> Result<V
     let at = arguments.len().min(1);
     arguments.splice(at..at, more);
     wanted.of = Some(maker);
-    Ok(arguments)
+    Ok((arguments, root))
 }
 
 /// Returns the `--set` options of a run that are given again, and warns of those that are not.
@@ -296,7 +297,7 @@ fn unread(name: &str, digest: &str, is_whole: bool) -> Option<String> {
     }
     match path.metadata() {
         Ok(meta) if meta.is_file() && meta.len() <= LONGEST => {
-            let content = std::fs::read(path).unwrap_or_default();
+            let content = files::read(path, LONGEST).unwrap_or_default();
             (is_whole && short_digest(&content) != digest).then(|| changed(name))
         }
         // A device or a pipe may have no end.

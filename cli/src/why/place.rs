@@ -5,10 +5,14 @@ use std::path::{Path, PathBuf};
 use dropforge::bulk::why::{LinePlace, Question};
 use dropforge::bulk::{MANIFEST, Maker, Manifest, OutputDir, ReadFiles, RunOptions};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::files;
 
 use super::plain;
 use crate::input::unreadable;
 use crate::remote::{self, StoredOutput};
+
+/// Maximum size of an output.
+const LONGEST: u64 = 1 << 30;
 
 /// The part of an output that an answer is about.
 #[derive(Debug)]
@@ -22,6 +26,8 @@ pub(crate) struct Wanted {
     stored: Option<StoredOutput>,
     /// The output directory of the file. `None` in an object store.
     pub(super) directory: Option<PathBuf>,
+    /// The manifest or list that has the file.
+    listed_in: String,
     /// What made the file, if it is a part of a pack.
     packed: Option<Maker>,
     /// What made the file.
@@ -39,7 +45,8 @@ impl Wanted {
         let file = remote::output(file).unwrap_or_else(|_| PathBuf::from(file));
         let file = Some(file).filter(|file| !file.as_os_str().is_empty() && file.as_os_str() != "-");
         let stored = file.as_deref().map_or(Ok(None), StoredOutput::of)?;
-        let mut wanted = Self { file, text: None, place, stored, directory: None, packed: None, of: None };
+        let mut wanted =
+            Self { file, text: None, place, stored, directory: None, listed_in: String::new(), packed: None, of: None };
         wanted.content()?;
         match &wanted.text {
             Some(text) => wanted.at(text).map(|_| wanted),
@@ -55,7 +62,7 @@ impl Wanted {
             (self.text, self.packed) = (Some(text), packed);
             return Ok(());
         }
-        self.text = match std::fs::read_to_string(file) {
+        self.text = match files::read_text(file, LONGEST) {
             Ok(text) => Some(text),
             Err(error) => {
                 let (text, maker, directory) = remote::packed(file)?.ok_or_else(|| unreadable(file, error))?;
@@ -69,6 +76,21 @@ impl Wanted {
     /// Returns the name of the file.
     pub(super) fn name(&self) -> String {
         self.file.as_ref().map_or_else(|| "the output".to_owned(), |file| file.display().to_string())
+    }
+
+    /// Returns the place as `why` takes it, in any directory.
+    pub(super) fn given(&self) -> String {
+        let file = match (&self.file, &self.stored) {
+            (Some(file), None) => plain(file).display().to_string(),
+            _ => self.name(),
+        };
+        let column = self.place.column.map(|column| format!(":{column}")).unwrap_or_default();
+        format!("{file}:{}{column}", self.place.line)
+    }
+
+    /// Returns the manifest or list that has the file.
+    pub(super) fn listed_in(&self) -> &str {
+        &self.listed_in
     }
 
     /// Returns the byte of a text that is wanted.
@@ -93,7 +115,10 @@ impl Wanted {
     /// `usage` if there is none, or it does not have the file or its run; `file.bad_manifest`; errors of the store.
     pub(super) fn maker(&mut self) -> Result<(Maker, RunOptions)> {
         let maker = match self.packed.take() {
-            Some(maker) => maker,
+            Some(maker) => {
+                self.listed_in = format!("the list of packs with `{}`", self.name());
+                maker
+            }
             None => self.listed()?,
         };
         match maker.run.clone() {
@@ -116,6 +141,7 @@ impl Wanted {
                 "`stamp` and `render` with `-o DIR` write one; or name the command: `dropforge why … -- stamp …`",
             ));
         };
+        self.listed_in = format!("the manifest `{name}`");
         manifest.maker(&below, self.text.as_deref().unwrap_or("").as_bytes())?.ok_or_else(|| {
             let message = format!("the manifest `{name}` does not list `{below}`");
             Diagnostic::new(Code::Usage, message).with_help("dropforge did not write the file")
