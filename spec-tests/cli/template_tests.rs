@@ -562,3 +562,31 @@ total: 14 of 19 lines, 6 of 14 outcomes (60.6%)
     let done = test(&sandbox, &["--coverage"]).expect(0);
     assert!(done.stdout.contains("  t/m.tftpl: 2 of 2 lines, 2 of 2 outcomes (100%)\n"), "{}", done.stdout);
 }
+
+#[test]
+fn a_suite_reads_only_files_of_its_folder() {
+    let suite = |root: &str, file: &str| {
+        let sandbox = sandbox(&format!("  - it: reads\n    asserts: [{{equalRaw: {{file: \"{file}\"}}}}]\n"));
+        sandbox.write("secret.env", "hunter2\n");
+        std::os::unix::fs::symlink("/etc/passwd", sandbox.path("t/link")).unwrap();
+        std::os::unix::fs::symlink("..", sandbox.path("t/up")).unwrap();
+        sandbox.write("t/app.test.yaml", &format!("{root}{}", sandbox.read("t/app.test.yaml")));
+        let outcome = test(&sandbox, &["t"]).expect(1);
+        let all = format!("{}{}", outcome.stdout, outcome.stderr);
+        assert!(!all.contains("hunter2") && !all.contains("root:x") && !all.contains("PATH="), "{all}");
+        outcome
+    };
+    for file in ["/proc/self/environ", "../secret.env", "link", "up/secret.env", "../../../../../etc/passwd"] {
+        suite("", file).says(&["leads out of `t`, whose files the test may read", "app.test.yaml:6:"]);
+    }
+    suite("root: /etc\n", "passwd").says(&["the root `/etc` leads out of"]);
+    suite("root: ../../..\n", "../secret.env").says(&["the root `../../..` leads out of"]);
+    let sandbox = sandbox("  - it: reads\n    asserts: [{equalRaw: {value: x}}]\n");
+    std::fs::create_dir(sandbox.path("t/__snapshot__")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", sandbox.path("t/__snapshot__/app.test.yaml.snap")).unwrap();
+    test(&sandbox, &["t"]).expect(1).says(&["a link that leads out of its folder"]);
+    std::fs::remove_file(sandbox.path("t/values.yaml")).unwrap();
+    std::fs::remove_file(sandbox.path("t/__snapshot__/app.test.yaml.snap")).unwrap();
+    sandbox.pipe("t/values.yaml");
+    test(&sandbox, &["t"]).expect(1).says(&["there is no file `values.yaml`"]);
+}

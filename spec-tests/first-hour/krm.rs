@@ -172,3 +172,29 @@ fn other_input_is_refused() {
     let deep = format!("{LIST}      a.tera: {}", "[".repeat(100_000));
     refused(&deep, &["E06"]);
 }
+
+#[test]
+fn templates_reach_only_the_files_that_the_configuration_names() {
+    let sandbox = Sandbox::with(&[
+        ("secrets.env", "hunter2"),
+        ("a/x.yaml.tera", "a: {% include 'a/_x.tera' %}{% include 'b/y.txt' %}{% include 'secrets.env' %}\n"),
+        ("a/_x.tera", "1"),
+        ("b/y.txt", "2"),
+    ]);
+    std::os::unix::fs::symlink("/etc", sandbox.path("a/link")).unwrap();
+    let krm = |paths: &str, template: &str| {
+        let list = LIST.replace(
+            "    templates:\n",
+            &format!("    paths: {paths}\n    templates: {{t.yaml.tera: \"{template}\"}}\n"),
+        );
+        let outcome = sandbox.feed(&["krm"], &list).expect(1);
+        assert!(!outcome.stdout.contains("hunter2") && !outcome.stdout.contains("root:"), "{}", outcome.stdout);
+        outcome
+    };
+    krm("[]", "{% include 'secrets.env' %}").says(&["E0501", "`secrets.env`", "files of `paths`"]);
+    krm("[a, b]", "a: 1").says(&["E0501", "`secrets.env`"]);
+    krm("[a/_x.tera]", "{% include 'a/x.yaml.tera' %}").says(&["E0501"]);
+    for path in ["../", "/etc", "a/link", "a/../../x", "/"] {
+        krm(&format!("[{path}]"), "a: 1").says(&["leads out of", "--include-root DIR"]);
+    }
+}

@@ -24,6 +24,7 @@ use dropforge_engine::{
     Artifact, Dialect, DirLoader, Engine, EngineBuilder, OutputSyntax, Template, TemplateFile, TemplateSet, dialect_of,
     language_extensions, unknown_language_in,
 };
+use dropforge_machine::compiler::Loader;
 use dropforge_value::{Arena, DataMap, InputBuilder, Inputs, OutputFormat, Shapes};
 
 /// Compiled templates by name, and files that are copied as they are.
@@ -77,7 +78,17 @@ impl Templates {
         log: &ReadLog,
     ) -> Result<(Self, Vec<Box<Diagnostic>>)> {
         let loader = loader(&set.root, &builder)?;
-        let engine = builder.loader(log.loader(loader)).build();
+        Ok(Self::compile_from(log.loader(loader), set, dialect, builder))
+    }
+
+    /// Works like [`Templates::compile_valid`], with another loader than that of the root.
+    pub fn compile_from(
+        loader: impl Loader + 'static,
+        set: &TemplateSet,
+        dialect: Option<Dialect>,
+        builder: EngineBuilder,
+    ) -> (Self, Vec<Box<Diagnostic>>) {
+        let engine = builder.loader(loader).build();
         let language = |file: &TemplateFile| dialect.or_else(|| dialect_of(&file.name));
         let mut compiled = BTreeMap::new();
         for one in Dialect::ALL {
@@ -95,7 +106,7 @@ impl Templates {
             }
         }
         let executable = set.files.iter().filter(|file| file.executable).map(|file| file.name.clone()).collect();
-        Ok((Self { templates, executable, ..Self::default() }, without_duplicates(errors)))
+        (Self { templates, executable, ..Self::default() }, without_duplicates(errors))
     }
 
     /// Opens the templates of an artifact.

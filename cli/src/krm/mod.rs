@@ -9,9 +9,9 @@ use clap::Args;
 
 use dropforge::bulk::{self, Skipped, TemplateFile, TemplateSet, Templates};
 use dropforge::diagnostics::{Code, Diagnostic};
-use dropforge::engine::{OutputCheck, OutputSyntax, Template};
+use dropforge::engine::{DirLoader, OutputCheck, OutputSyntax, Template};
 use dropforge::limits::Limits;
-use dropforge::text::Source;
+use dropforge::text::{Source, Span};
 use dropforge::value::yaml::{self, Node};
 use dropforge::value::{Arena, Data, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
@@ -60,6 +60,7 @@ pub(crate) fn run(args: &KrmArgs, files: &mut InputFiles, stderr: &Stderr) -> Re
 /// Renders all templates of the list's configuration.
 fn make(args: &KrmArgs, list: &ResourceList, warnings: &mut Errors) -> Result<Vec<(Identity, Data)>, Errors> {
     let config = list.config()?;
+    list.check_paths(&config.paths, args.language.include_root.as_deref())?;
     let (set, templates) = compile(args, config.templates, &config.paths)?;
     warnings.extend(set.skipped.warnings().chain(templates.lints()));
     let names = bulk::outputs(&set.files, &mut |name| templates.references(name)).map_err(one)?;
@@ -90,10 +91,12 @@ fn one(error: Box<Diagnostic>) -> Errors {
 fn compile(
     args: &KrmArgs,
     templates: Vec<(String, String)>,
-    paths: &[PathBuf],
+    paths: &[(PathBuf, Span)],
 ) -> Result<(TemplateSet, Templates), Errors> {
-    let mut set = match paths {
-        [] => TemplateSet { root: PathBuf::from("."), files: Vec::new(), skipped: Skipped::default() },
+    let paths: Vec<PathBuf> = paths.iter().map(|(path, _)| path.clone()).collect();
+    let root = args.language.include_root.clone().unwrap_or_else(|| ".".into());
+    let mut set = match &paths[..] {
+        [] => TemplateSet { root, files: Vec::new(), skipped: Skipped::default() },
         paths => args.language.discover(paths, &NamedFiles::default()).map_err(one)?,
     };
     let mut engine = args.language.engine();
@@ -102,8 +105,22 @@ fn compile(
         set.files.push(TemplateFile { name: name.clone(), explicit: false, executable: false });
         engine = engine.template(name, text);
     }
-    let templates = Templates::compile(&set, args.language.lang, engine).map_err(|errors| errors.into_vec())?;
-    Ok((set, templates))
+    let loader = loader(args, &set, &paths, engine.max_source_bytes()).map_err(one)?;
+    let (templates, mut errors) = Templates::compile_from(loader, &set, args.language.lang, engine);
+    for error in errors.iter_mut().filter(|error| error.code == Code::UnknownTemplate && error.help.is_none()) {
+        error.help = Some("templates include one another and files of `paths`, nothing else beside them".to_owned());
+    }
+    if errors.is_empty() { Ok((set, templates)) } else { Err(errors) }
+}
+
+/// Returns the loader of the files that the configuration names, or of those below `--include-root`.
+fn loader(args: &KrmArgs, set: &TemplateSet, paths: &[PathBuf], max: usize) -> Result<DirLoader, Box<Diagnostic>> {
+    let loader = DirLoader::jailed(&set.root)?.paths_from_here().source_bytes(max);
+    if args.language.include_root.is_some() {
+        return Ok(loader);
+    }
+    let below = |path: &PathBuf| Some(path.canonicalize().ok()?.strip_prefix(&set.root).ok()?.to_owned());
+    Ok(loader.only(paths.iter().filter_map(below)))
 }
 
 /// Renders the resources of one template.

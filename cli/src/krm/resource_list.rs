@@ -2,16 +2,18 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dropforge::diagnostics::{Code, Diagnostic, parts};
+use dropforge::files::Files;
 use dropforge::limits::Limits;
-use dropforge::text::Source;
+use dropforge::text::{Source, Span};
 use dropforge::value::yaml::{self, Entry, Kind, Node};
 use dropforge::value::{Data, DataMap};
 
 use super::Errors;
+use crate::input::{is_below, outside};
 
 /// The kind of the list, and of its configuration.
 const KINDS: [(&str, &str); 2] = [("ResourceList", "config.kubernetes.io/"), ("Dropforge", "dropforge.dev/")];
@@ -31,8 +33,8 @@ pub(super) struct ResourceList {
 pub(super) struct Config {
     /// Names and texts of templates.
     pub(super) templates: Vec<(String, String)>,
-    /// Template files and folders.
-    pub(super) paths: Vec<PathBuf>,
+    /// Template files and folders, with their places.
+    pub(super) paths: Vec<(PathBuf, Span)>,
     /// The values, and the resources as `items`.
     pub(super) inputs: DataMap,
 }
@@ -97,7 +99,8 @@ impl ResourceList {
             }
             ("paths", node) => {
                 for item in node.as_list().ok_or_else(|| wrong("a list of paths", node))? {
-                    to.paths.push(item.as_str().ok_or_else(|| wrong("a list of paths", item))?.into());
+                    let path = item.as_str().ok_or_else(|| wrong("a list of paths", item))?;
+                    to.paths.push((path.into(), item.span));
                 }
             }
             ("values", node) => {
@@ -112,6 +115,20 @@ impl ResourceList {
             }
         }
         Ok(())
+    }
+
+    /// Checks that the templates are below the include root, or else the working directory.
+    ///
+    /// # Errors
+    /// `template.outside_root` for each that is not; `file.read_failed` if the directory cannot be read.
+    pub(super) fn check_paths(&self, paths: &[(PathBuf, Span)], root: Option<&Path>) -> Result<(), Errors> {
+        let root = Files::below(root.unwrap_or(Path::new("."))).map_err(|error| vec![error])?;
+        let outside = paths.iter().filter(|(path, _)| !is_below(&root, path)).map(|(path, span)| {
+            let error = outside(path, &root).at(&self.source, *span, "");
+            error.with_help("name files below the working directory, or run with `--include-root DIR`")
+        });
+        let errors: Errors = outside.collect();
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
     fn check_kind(&self, node: &Node, (kind, group): (&str, &str)) -> Result<(), Errors> {

@@ -107,7 +107,7 @@ impl Checker<'_> {
     fn expected(&mut self, expected: &Expected) -> Result<String, Box<Diagnostic>> {
         match expected {
             Expected::Text(text) => Ok(text.clone()),
-            Expected::File(file) => Ok(self.files.read(&self.folder.join(&file.text), "-")?.text().to_owned()),
+            Expected::File(file) => Ok(self.files.read_regular(&self.folder.join(&file.text))?.text().to_owned()),
         }
     }
 

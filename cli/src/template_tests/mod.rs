@@ -211,7 +211,7 @@ impl TestRun<'_> {
     }
 
     fn suites(&mut self, path: &Path) -> Result<Vec<Suite>, Diagnostics> {
-        let source = self.files.read(path, "-")?;
+        let source = self.files.read_regular(path)?;
         Ok(read::suites(&source, &crate::options::limits())?)
     }
 

@@ -316,7 +316,7 @@ fn changed(source: ChartSource, metadata: DataMap) -> Result<ChartSource, Diagno
 fn values(job: &TestJob<'_>, files: &mut InputFiles) -> Result<UserValues, Diagnostics> {
     let (setup, mut values) = (&job.test.setup, UserValues::default());
     for file in &setup.values {
-        let source = files.read(&job.folder.join(&file.text), "-")?;
+        let source = files.read_regular(&job.folder.join(&file.text))?;
         values.file(source.name(), source.text())?;
     }
     if !setup.cluster.is_empty() {

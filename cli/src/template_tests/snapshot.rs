@@ -13,12 +13,14 @@ use serde_json::Value;
 use dropforge::bulk::write_file;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge::engine::path_from_here;
+use dropforge::files::Files;
 use dropforge::limits::Limits;
 use dropforge::text::{Source, Span};
 use dropforge::value::{Data, yaml};
 
+use super::target::folder_of;
 use super::values::{document, json, same};
-use crate::input::InputFiles;
+use crate::input::{InputFiles, is_below, unreadable};
 
 /// The folder of snapshots.
 pub(super) const FOLDER: &str = "__snapshot__";
@@ -70,7 +72,12 @@ impl Snapshots {
         let folder = test_file.parent().unwrap_or(Path::new("")).join(FOLDER);
         let path = folder.join(format!("{name}.snap"));
         let source = match path.exists() {
-            true => files.read(&path, "-")?,
+            true if !is_below(&Files::below(folder_of(test_file))?, &path) => {
+                return Err(
+                    unreadable(&path, std::io::Error::other("it is a link that leads out of its folder")).into()
+                );
+            }
+            true => files.read_regular(&path)?,
             false => Source::new(path.display().to_string(), ""),
         };
         let stored = stored(&source)?;

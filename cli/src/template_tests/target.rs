@@ -7,11 +7,13 @@ use super::asserts::{Assertion, Expectation, Expected, PlacedText};
 use super::render::Charts;
 use super::snapshot::FOLDER;
 use super::suite::{NodeReader, Suite, Test, TestJob, TestTarget};
+use crate::input::is_below;
 use crate::options::LanguageArgs;
 use crate::stderr::Stderr;
 use dropforge::bulk::{Entry, discover_with};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge::engine::{dialect_of, path_from_here};
+use dropforge::files::Files;
 use dropforge::stdlib::globs::PathGlob;
 
 /// The endings of the names of test files.
@@ -23,8 +25,18 @@ fn chart_around(file: &Path) -> Option<&Path> {
 }
 
 /// Returns a path without its part `.`, so that it has ancestors.
-fn folder_of(file: &Path) -> &Path {
+pub(super) fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Returns the folder that a test file is about: its chart, or its own folder, or the one with that if it is called `tests`.
+fn own_folder(file: &Path) -> &Path {
+    let folder = folder_of(file);
+    match chart_around(file) {
+        Some(chart) => chart,
+        None if folder.file_name().is_some_and(|name| name == "tests") => folder.parent().unwrap_or(folder),
+        None => folder,
+    }
 }
 
 impl TestTarget {
@@ -35,12 +47,14 @@ impl TestTarget {
             let root = folder.join(&root.text);
             return if root.join("Chart.yaml").is_file() { Self::Chart(root) } else { Self::Folder(root) };
         }
-        match chart_around(file) {
-            Some(chart) => Self::Chart(chart.to_owned()),
-            None if folder.file_name().is_some_and(|name| name == "tests") => {
-                Self::Folder(folder.parent().unwrap_or(folder).to_owned())
-            }
-            None => Self::Folder(folder.to_owned()),
+        let own = own_folder(file).to_owned();
+        if chart_around(file).is_some() { Self::Chart(own) } else { Self::Folder(own) }
+    }
+
+    /// Returns the path of the chart or folder.
+    fn path(&self) -> &Path {
+        match self {
+            Self::Chart(path) | Self::Folder(path) => path,
         }
     }
 }
@@ -58,6 +72,14 @@ pub(super) fn jobs<'s>(
     let target = Rc::new(TestTarget::of(suite, file));
     let mut finder =
         Finder { reader: NodeReader::new(&suite.source), target: &target, language, known: Vec::new(), file };
+    if let Some(root) = &suite.root
+        && ![own_folder(file), Path::new(".")].iter().any(|folder| is_in(folder, target.path()))
+    {
+        let message =
+            format!("the root `{}` leads out of the folder of the test and of the working directory", root.text);
+        finder.reader.refuse(root.span, message);
+        return Err(finder.reader.errors.into());
+    }
     if let TestTarget::Chart(chart) = &*target {
         finder.known = charts.templates(chart)?;
     } else if let (Some(root), TestTarget::Folder(folder)) = (&suite.root, &*target)
@@ -200,7 +222,7 @@ impl<'s> Finder<'_, 's> {
         }
     }
 
-    /// Checks that the files exist that tests name.
+    /// Checks that the files exist that tests name, below the folders of the test and of its templates.
     fn check_files(&mut self, suite: &Suite) {
         let mut seen = std::collections::HashSet::new();
         let values = suite.tests.iter().flat_map(|test| &test.setup.values);
@@ -211,7 +233,11 @@ impl<'s> Finder<'_, 's> {
             });
         for file in values.chain(expected).filter(|file| seen.insert(file.span)) {
             let path = folder_of(self.file).join(&file.text);
-            if !path.is_file() {
+            if ![own_folder(self.file), self.target.path()].iter().any(|folder| is_in(folder, &path)) {
+                let folder = path_from_here(own_folder(self.file));
+                let message = format!("`{}` leads out of `{folder}`, whose files the test may read", file.text);
+                self.reader.refuse(file.span, message);
+            } else if !path.is_file() {
                 let error = self.reader.error(file.span, format!("there is no file `{}`", file.text));
                 let names = path.parent().map(names_in).unwrap_or_default();
                 let names = || names.iter().map(String::as_str);
@@ -220,6 +246,12 @@ impl<'s> Finder<'_, 's> {
             }
         }
     }
+}
+
+/// Returns `true` if a path leads to a place below a folder.
+fn is_in(folder: &Path, path: &Path) -> bool {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    Files::below(folder).is_ok_and(|folder| is_below(&folder, path))
 }
 
 /// Returns the templates of a chart that a pattern stands for. `templates/` may be left out.
