@@ -2,7 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `server` | the loop: requests, notifications, cancellation |
+//! | `server`, `stdio` | the loop: requests, notifications, cancellation; messages on standard input and output |
 //! | `content`, `world` | texts and positions; open documents, files, names |
 //! | `home`, `values`, `schemas` | the project of a file, settings; its values and their schemas |
 //! | `worker`, `check` | the threads that check, and their diagnostics |
@@ -22,6 +22,7 @@ mod hover;
 mod navigation;
 mod schemas;
 mod server;
+mod stdio;
 mod values;
 mod worker;
 mod world;

@@ -28,7 +28,7 @@ use super::content::{canonical, path_of};
 use super::home::Settings;
 use super::worker::{CheckJob, Worker};
 use super::world::World;
-use super::{STACK, completion, edits, guarded, hints, hover, navigation};
+use super::{STACK, completion, edits, guarded, hints, hover, navigation, stdio};
 use crate::exit::Exit;
 use crate::stderr::Stderr;
 
@@ -39,6 +39,9 @@ const WATCHED: &str =
 /// The time without messages after which names are looked for.
 const IDLE: Duration = Duration::from_millis(30);
 
+/// Maximum time to wait until the last messages are written.
+const PATIENCE: Duration = Duration::from_millis(500);
+
 /// Chooses the cluster whose values are shown.
 const SELECT_CLUSTER: &str = "dropforge.selectCluster";
 /// Returns the names of the clusters of a document's project.
@@ -46,14 +49,18 @@ const LIST_CLUSTERS: &str = "dropforge.listClusters";
 
 /// Serves a client on standard input and output until it ends the session.
 pub(super) fn run(stderr: &Stderr) -> Exit {
-    let (connection, _threads) = Connection::stdio();
-    match start(&connection) {
+    let (connection, written) = stdio::connect();
+    let exit = match start(&connection) {
         Ok(mut server) => server.serve(),
         Err(error) => {
             stderr.warning(&format!("the client did not begin a session: {error}"));
             Exit::Error
         }
-    }
+    };
+    drop(connection);
+    // The last answers, unless a check still has the connection.
+    let _ = written.recv_timeout(PATIENCE);
+    exit
 }
 
 /// Begins a session.

@@ -84,6 +84,18 @@ impl Client {
         input.flush().unwrap();
     }
 
+    /// Sends bytes that need not be a message.
+    pub fn send_raw(&mut self, text: &str) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(text.as_bytes()).unwrap();
+        input.flush().unwrap();
+    }
+
+    /// Waits for the error of a message that could not be read.
+    pub fn error_without_id(&mut self) -> Value {
+        self.wait("an error", |message| message["id"].is_null() && message["error"].is_object())["error"].clone()
+    }
+
     fn send(&mut self, mut message: Value) {
         message["jsonrpc"] = json!("2.0");
         self.send_text(&message.to_string());

@@ -165,3 +165,37 @@ fn values_with_errors_leave_the_rest_working() {
     assert!(client.hover(name, "tag }}").contains("1.4"));
     client.end(0);
 }
+
+#[test]
+fn unreadable_messages_are_answered_and_the_session_goes_on() {
+    let mut client = Client::new(&[("a.tera", "{{ x }}")]);
+    client.open("a.tera");
+    for (bad, code) in [("{bad json", -32700), ("[1]", -32600)] {
+        client.send_text(bad);
+        assert_eq!(client.error_without_id()["code"], code, "{bad}");
+    }
+    client.send_raw("no header at all\r\n");
+    assert_eq!(client.error_without_id()["code"], -32700);
+    client.send_raw("Content-Length: 1000000000\r\n\r\n");
+    let error = client.error_without_id();
+    assert!(error["message"].as_str().unwrap().contains("1000000000 bytes: the limit is 64 MiB"), "{error}");
+    client.request("textDocument/documentSymbol", json!({"textDocument": {"uri": client.uri("a.tera")}}));
+    client.end(0);
+}
+
+#[test]
+fn standard_input_and_pipes_are_no_inputs_of_a_project() {
+    for name in ["-", "/dev/stdin", "pipe"] {
+        for key in ["values", "fleet"] {
+            let project = format!("templates = [\"t\"]\n{key} = [\"{name}\"]\n");
+            let sandbox = Sandbox::with(&[("t/a.yaml.tera", "a: {{ x }}\n"), ("dropforge.toml", &project)]);
+            sandbox.pipe("pipe");
+            let mut client = Client::start(sandbox, json!(null));
+            client.open("t/a.yaml.tera");
+            // The thread that checks has come to an end.
+            client.diagnostics("t/a.yaml.tera", |_| true);
+            client.ask("hover", "t/a.yaml.tera", "x", 0);
+            client.end(0);
+        }
+    }
+}
