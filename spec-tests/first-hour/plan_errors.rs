@@ -72,7 +72,7 @@ fn the_name_of_a_template_that_fits_no_path_is_not_the_fault_of_a_cluster() {
     let outcome = sandbox.stamp(&[]).expect(2).says(&[
         "error[E0912]: 2 clusters: output path `a b.yaml` contains the part `a b.yaml`",
         "template: a b.yaml.tera",
-        "at most 128 ASCII letters",
+        "at most 255 ASCII letters",
     ]);
     assert!(!outcome.stderr.contains("fleet.ndjson:"), "{}", outcome.stderr);
     assert_eq!(outcome.stderr.matches("error[").count(), 1);

@@ -1,6 +1,6 @@
 //! Layouts: patterns of output paths such as `{cluster}/{template}`.
 
-use super::output_path::check_value;
+use super::output_path::{check_value, fit_file_name};
 use super::view::{View, dotted, scalar_text};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, nearest};
 use dropforge_value::Data;
@@ -305,6 +305,9 @@ impl Layout {
                 LayoutPart::Field(_) => fields.next().map_or("x", String::as_str),
                 LayoutPart::Extension => template.rfind('.').and_then(|at| template.get(at..)).unwrap_or(""),
             });
+        }
+        if self.is_of_documents() {
+            fit_file_name(path);
         }
     }
 }

@@ -18,6 +18,8 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// The suffix of temporary files.
 const TEMPORARY: &str = ".dropforge.tmp";
+/// Maximum bytes of the name of an output in that of a temporary file.
+const TEMPORARY_NAME: usize = 128;
 /// The start of the names of dropforge's own files.
 pub(super) const OWN: &str = ".dropforge-";
 /// Maximum attempts to find a free name for a temporary file.
@@ -198,6 +200,8 @@ impl OutputDir {
             let _ = rustix::fs::unlinkat(parent.as_fd(), &temporary, AtFlags::empty());
             return rustix::fs::openat(parent.as_fd(), &temporary, NEW_FILE, mode).map(|file| (file.into(), temporary));
         }
+        // A name may be as long as a file system allows.
+        let name = name.get(..TEMPORARY_NAME).unwrap_or(name);
         for _ in 0..TRIES {
             let serial = self.serial.fetch_add(1, Ordering::Relaxed);
             let temporary = format!(".{name}.{}.{serial}{TEMPORARY}", self.process);

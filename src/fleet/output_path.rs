@@ -6,9 +6,15 @@
 use super::output_dir::{OWN, is_temporary};
 use dropforge_base::diagnostics::{Code, Diagnostic, PROBLEM, Result, thousands};
 
-/// Maximum bytes of one part of a path, and of a whole path.
-const MAX_PART: usize = 128;
+/// Maximum bytes of a name, which is that of Kubernetes, of one part of a path, which is that of file systems, and of a whole
+/// path.
+const MAX_NAME: usize = 253;
+const MAX_PART: usize = 255;
 const MAX_PATH: usize = 1_024;
+
+/// Digits of the digest in a shortened file name, and the longest extension that it keeps.
+const DIGEST: usize = 16;
+const MAX_EXTENSION: usize = 16;
 
 /// Checks a name that becomes one part of a path, or a piece of one: a cluster name or the value of an input. `what`
 /// names it in the error.
@@ -19,6 +25,7 @@ pub fn check_value(value: &str, what: &str) -> Result<()> {
     let why = match value {
         "" => Some("is empty".to_owned()),
         _ if value.starts_with('.') => Some("begins with a dot".to_owned()),
+        _ if value.len() > MAX_NAME => Some(format!("is longer than {MAX_NAME} bytes")),
         _ => problem_of(value),
     };
     why.map_or(Ok(()), |why| Err(bad_name(what, value, &why)))
@@ -40,10 +47,28 @@ pub fn check_path(path: &str) -> Result<()> {
     }
 }
 
+/// Shortens the file name of a path that is too long for a file system, such as one of a document whose name has 253 bytes: it
+/// keeps its beginning and its extension, with a digest of the whole name between them.
+pub(super) fn fit_file_name(path: &mut String) {
+    let at = path.rfind('/').map_or(0, |slash| slash + 1);
+    let name = path.get(at..).unwrap_or("");
+    if name.len() <= MAX_PART || !name.is_ascii() {
+        return;
+    }
+    let extension =
+        name.rfind('.').and_then(|dot| name.get(dot..)).filter(|extension| extension.len() <= MAX_EXTENSION);
+    let extension = extension.unwrap_or("");
+    let digest = blake3::hash(name.as_bytes()).to_hex();
+    let end = format!("-{}{extension}", digest.get(..DIGEST).unwrap_or(&digest));
+    let kept = at + MAX_PART - end.len();
+    path.truncate(kept);
+    path.push_str(&end);
+}
+
 fn bad_name(what: &str, name: &str, why: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadOutputName, format!("{what} `{}` {why}", printable(name)))
         .with_field(PROBLEM, format!("{what} {why}"))
-        .with_help("each part of a path is at most 128 ASCII letters, digits, `.`, `_` and `-`")
+        .with_help("each part of a path is at most 255 ASCII letters, digits, `.`, `_` and `-`, a name 253")
 }
 
 /// Escapes and shortens a hostile name for printing.
@@ -95,7 +120,7 @@ mod tests {
 
     #[test]
     fn hostile_names_are_refused() {
-        let long = "a".repeat(129);
+        let long = "a".repeat(256);
         let bad = [
             "",
             ".",
@@ -126,16 +151,26 @@ mod tests {
         for name in bad {
             assert_eq!(check_path(name).map_err(|error| error.code), Err(Code::BadOutputName), "{name:?}");
         }
-        for name in [".git/hooks/post-checkout", ".hidden", "a/b", "x/.GIT"] {
+        for name in [".git/hooks/post-checkout", ".hidden", "a/b", "x/.GIT", &long[..254]] {
             assert_eq!(
                 check_value(name, "cluster name").map_err(|error| error.code),
                 Err(Code::BadOutputName),
                 "{name:?}"
             );
         }
-        for name in ["a", "eu-1", "A_b.c", "console", "com10", &long[..128], "a/.gitlab-ci.yml", "x/y.z"] {
+        for name in ["a", "eu-1", "A_b.c", "console", "com10", &long[..255], "a/.gitlab-ci.yml", "x/y.z"] {
             assert!(check_path(name).is_ok(), "{name:?}");
         }
+        assert!(check_value(&long[..253], "name").is_ok());
+        let fitted = |name: &str| {
+            let mut path = format!("eu/{name}");
+            fit_file_name(&mut path);
+            path["eu/".len()..].to_owned()
+        };
+        let (one, other) = (fitted(&format!("Pod-{long}.yaml")), fitted(&format!("Pod-{long}b.yaml")));
+        assert!(one.len() == 255 && one.starts_with("Pod-aaa") && one.ends_with(".yaml") && one != other, "{one}");
+        assert_eq!(fitted(&long[..255]), long[..255]);
+        assert_eq!(fitted(&format!("{long}.{long}")).len(), 255);
         assert_eq!(check_path(&["abcdefgh"; 120].join("/")).unwrap_err().code, Code::BadOutputName);
     }
 }
