@@ -88,6 +88,7 @@ pub(crate) fn run(args: &CompileArgs, files: &mut InputFiles, stderr: &Stderr) -
     }
     let set = args.language.discover(&args.templates, &NamedFiles::default())?;
     stderr.diagnostics(set.skipped.warnings());
+    files.note_templates(&set);
     let engine = engine(&set.root, args.language.engine().unknown_names(UnknownNames::Late))?;
     let bundle = engine.bundle_set(&set, args.language.lang)?.strip(args.strip);
     if args.denies(&bundle.lints(), stderr) {
@@ -95,7 +96,7 @@ pub(crate) fn run(args: &CompileArgs, files: &mut InputFiles, stderr: &Stderr) -
     }
     let bundle = specialised(bundle, args, files, stderr)?;
     let bytes = bundle.encode()?;
-    args.write(&bytes)?;
+    args.write(&bytes, files)?;
     let templates = counted(bundle.templates().len(), "template");
     let specialised = match bundle.specialised() {
         0 => String::new(),
@@ -116,12 +117,13 @@ impl CompileArgs {
     /// Writes the artifact.
     ///
     /// # Errors
-    /// Errors of writing.
-    pub(crate) fn write(&self, bytes: &[u8]) -> Checked<()> {
-        match is_dash(&self.output) {
-            true => print(bytes),
-            false => write_file(&self.output, bytes, false).map(|_| ()),
+    /// Errors of writing; `usage` for an output that is an input.
+    pub(crate) fn write(&self, bytes: &[u8], files: &InputFiles) -> Checked<()> {
+        if is_dash(&self.output) {
+            return print(bytes);
         }
+        files.check_output(&self.output)?;
+        write_file(&self.output, bytes, false).map(|_| ())
     }
 }
 

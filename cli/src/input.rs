@@ -1,22 +1,25 @@
 //! Reading input files, and objects by their URLs. `-` is standard input.
 
 mod contents;
+mod reach;
 
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dropforge::bulk::{FleetFile, Format, PlanDigest, ReadLog};
+use dropforge::bulk::{FleetFile, Format, PlanDigest, ReadLog, TemplateSet};
 use dropforge::diagnostics::{Code, Diagnostic, Result, not_utf8};
 use dropforge::dialect::helm::chart::ChartSource;
 use dropforge::engine::path_from_here;
-use dropforge::files::{self, FileError, Files};
+use dropforge::files::{self, Files};
 use dropforge::text::Source;
 use humansize::{BINARY, format_size};
 
 use contents::{Content, Contents, Key};
 pub(crate) use contents::{check_one_dash, is_pipe};
+use reach::{Reach, beyond_dash, local};
+pub(crate) use reach::{is_below, outside};
 
 use crate::pipe::Pipe;
 use crate::remote;
@@ -37,18 +40,8 @@ pub(crate) struct InputFiles {
     /// Files with another text than on disk.
     open: OpenFiles,
     reach: Reach,
-}
-
-/// The inputs that may be read.
-#[derive(Debug, Clone, Default)]
-enum Reach {
-    /// Files, pipes and standard input.
-    #[default]
-    All,
-    /// Regular files below a directory, and standard input.
-    Below(Files),
-    /// Regular files. An editor writes to standard input, and does not wait.
-    RegularFiles,
+    /// The paths of the files that were read, and of templates.
+    given: Vec<PathBuf>,
 }
 
 /// Texts in place of those of files on disk, as of files that are open in an editor.
@@ -91,6 +84,7 @@ impl InputFiles {
             log: ReadLog::default(),
             open: OpenFiles::default(),
             reach: Reach::All,
+            given: Vec::new(),
         }
     }
 
@@ -138,8 +132,26 @@ impl InputFiles {
         self.fetched.each(&mut |copy, url| self.log.copied(path_from_here(copy), url));
     }
 
+    /// Notes the files of templates.
+    pub(crate) fn note_templates(&mut self, set: &TemplateSet) {
+        self.given.extend(set.files.iter().map(|file| set.root.join(&file.name)));
+    }
+
+    /// Checks that an output is none of the files that were read, under whatever name.
+    ///
+    /// # Errors
+    /// `usage`.
+    pub(crate) fn check_output(&self, output: &Path) -> Result<()> {
+        let is_it = |input: &&PathBuf| output.is_file() && files::is_same(&local(input), output);
+        let Some(input) = self.given.iter().find(is_it) else { return Ok(()) };
+        let message = format!("the output `{}` is the input `{}`", output.display(), path_from_here(input));
+        Err(Diagnostic::new(Code::Usage, message).with_help("name another file: a run never replaces what it reads"))
+    }
+
     /// Notes the files of a chart. A packed one is like a directory.
-    pub(crate) fn note_chart(&self, path: &Path, chart: &ChartSource) {
+    pub(crate) fn note_chart(&mut self, path: &Path, chart: &ChartSource) {
+        self.given.push(path.to_owned());
+        self.given.extend(chart.files().iter().map(|file| path.join(file.path())));
         let here = self.path_from_here(path);
         chart.files().iter().for_each(|file| self.log.note(&format!("{here}/{}", file.path()), file.bytes()));
     }
@@ -220,6 +232,7 @@ impl InputFiles {
 
     /// Notes that an option reads `path`.
     fn claim(&mut self, path: &Path, option: &'static str) -> Result<()> {
+        self.given.push(path.to_owned());
         if is_dash(path) { self.contents.claim_stdin(option) } else { Ok(()) }
     }
 
@@ -289,6 +302,7 @@ impl InputFiles {
         }
         self.admit(path)?;
         let is_file = !is_dash(path) && !is_pipe(path) && !remote::is_url(path);
+        self.given.extend(is_file.then(|| path.to_owned()));
         let file = match is_file {
             true => FleetFile::open(path, format)?,
             false => FleetFile::spool(path.display().to_string(), self.open_once(path)?, format)?,
@@ -338,51 +352,6 @@ impl InputFiles {
         };
         input.map_err(|error| unreadable(path, error))
     }
-
-    /// Checks that an input may be read.
-    ///
-    /// # Errors
-    /// `file.read_failed`, `template.outside_root`.
-    fn admit(&self, path: &Path) -> Result<()> {
-        let file = local(path);
-        match &self.reach {
-            Reach::All => Ok(()),
-            Reach::RegularFiles if is_dash(path) => {
-                Err(Diagnostic::new(Code::ReadFailed, "cannot read standard input: the editor uses it")
-                    .with_help("name a file"))
-            }
-            Reach::Below(_) if is_dash(path) => Ok(()),
-            _ if is_url(&file) => Ok(()),
-            Reach::Below(root) if !is_below(root, &file) => Err(outside(path, root)),
-            _ => files::open(&file).map(drop).map_err(|error| unreadable(path, error)),
-        }
-    }
-}
-
-/// Returns the path of a file. The URL of a file is one.
-fn local(path: &Path) -> PathBuf {
-    path.to_str().and_then(|text| remote::output(text).ok()).unwrap_or_else(|| path.to_owned())
-}
-
-/// Returns a path that does not stand for standard input.
-fn beyond_dash(path: &Path) -> PathBuf {
-    if is_dash(path) { Path::new(".").join(path) } else { path.to_owned() }
-}
-
-/// Returns `true` if a path leads to a place below `root`, whether or not there is a file.
-pub(crate) fn is_below(root: &Files, path: &Path) -> bool {
-    let local = local(path);
-    if let Ok(real) = local.canonicalize() {
-        return real.starts_with(root.root());
-    }
-    let path = std::path::absolute(&local).unwrap_or(local);
-    !matches!(path.to_str().map(|path| root.find(path)), None | Some(Err(FileError::Outside)))
-}
-
-/// Returns the error of a path that leads out of the files that may be read.
-pub(crate) fn outside(path: &Path, root: &Files) -> Box<Diagnostic> {
-    let message = format!("`{}` leads out of `{}`, whose files may be read", path.display(), root.root().display());
-    Diagnostic::new(Code::OutsideRoot, message)
 }
 
 /// Reads until there is a whole line, or enough bytes to guess a format from.

@@ -108,6 +108,7 @@ impl RunArgs<'_> {
         if !sources.is_empty() {
             let set = language.discover(&sources, &named)?;
             stderr.diagnostics(set.skipped.warnings());
+            files.note_templates(&set);
             let engine = compile::with_cache(self.values.allow.grant(language.engine())?, self.cache);
             let (compiled, errors) = Templates::compile_logged(&set, language.lang, engine, files.log())?;
             if !errors.is_empty() {

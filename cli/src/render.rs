@@ -227,6 +227,7 @@ pub(crate) fn run(args: &RenderArgs, global: &Global, files: &mut InputFiles, st
     if is_dash(&args.output) {
         print(text)?;
     } else {
+        files.check_output(&args.output)?;
         let change = write_file(&args.output, text.as_bytes(), executable)?;
         let change = match change {
             Change::Create => "created",
@@ -313,7 +314,9 @@ fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<(Template, bool
     }
     check_no_name(args)?;
     let root = args.language.include_root.as_deref();
-    let TemplateSet { root, files: found, .. } = discover(std::slice::from_ref(&args.file), root, &|_| true)?;
+    let set = discover(std::slice::from_ref(&args.file), root, &|_| true)?;
+    files.note_templates(&set);
+    let TemplateSet { root, files: found, .. } = set;
     let (name, executable) = found.first().map_or(("", false), |file| (&*file.name, file.executable));
     let dialect = match args.language.lang.or_else(|| dialect_of(name)) {
         Some(dialect) => dialect,

@@ -256,15 +256,15 @@ impl RunArgs<'_> {
         let report = match (self.share, self.changes.preview()) {
             (RunPart::Finish(count), _) => {
                 let mode = RunMode::Finish { plan: &digest, count };
-                self.to(Some("--finish"), |target| run.stamp(plan, &options, watch, target, mode))
+                self.to(Some("--finish"), files, |target| run.stamp(plan, &options, watch, target, mode))
             }
-            (_, None) => self.to(None, |target| run.stamp(plan, &options, watch, target, RunMode::Write)),
+            (_, None) => self.to(None, files, |target| run.stamp(plan, &options, watch, target, RunMode::Write)),
             (_, option) => {
                 let prefix = self.target.prefix();
                 let mut changes = self.changes.printer(&prefix, stderr);
                 let mut each = |file: &FilePreview<'_>| bar.suspend(|| changes.print(file));
                 let mode = RunMode::Preview(&mut each);
-                let report = self.to(option, |target| run.stamp(plan, &options, watch, target, mode));
+                let report = self.to(option, files, |target| run.stamp(plan, &options, watch, target, mode));
                 report.and_then(|report| {
                     bar.suspend(|| changes.finish()).map_err(|error| stdout_error(&error))?;
                     Ok(report)
@@ -296,17 +296,25 @@ impl RunArgs<'_> {
         let options = Options { leftovers: self.is_whole_fleet(run), ..self.options(run, global, files) };
         let watch = Watch { stop: stop.flag(), done: &tick };
         let mode = RunMode::Batches(fleet);
-        let report = self.to(Some("--stream"), |target| run.stamp(plan, &options, watch, target, mode));
+        let report = self.to(Some("--stream"), files, |target| run.stamp(plan, &options, watch, target, mode));
         bar.finish_and_clear();
         warn(run, stderr);
         Ok(with_hints(report?, run))
     }
 
     /// Opens the destination. `option` asks for another mode than writing.
-    fn to(&self, option: Option<&str>, run: impl FnOnce(RunTarget<'_>) -> Result<Report>) -> Result<Report> {
+    fn to(
+        &self,
+        option: Option<&str>,
+        files: &InputFiles,
+        run: impl FnOnce(RunTarget<'_>) -> Result<Report>,
+    ) -> Result<Report> {
         match (&self.target, option) {
             (Target::Directory(out), _) => run(RunTarget::Directory(out)),
-            (Target::File(path), _) => run(RunTarget::File(path)),
+            (Target::File(path), _) => {
+                files.check_output(path)?;
+                run(RunTarget::File(path))
+            }
             (Target::Stdout, Some(option)) if option != "--stream" => {
                 Err(Diagnostic::new(Code::Usage, format!("`{option}` needs an output file (`-o FILE`)")))
             }

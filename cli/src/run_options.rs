@@ -144,16 +144,19 @@ pub(crate) fn stored(command: &Command, arguments: &[String]) -> Option<Vec<Stor
         let id = arg.get_id().as_str();
         let is_harmless = !WITHOUT_EFFECT.contains(&id) && !GRANTS.contains(&id);
         let names_files = FILES.contains(&id) || arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
-        let values = values(id, given).map(|(_, value)| value);
-        let paths = values.flat_map(|value| match id {
-            "set_file" => files_of(&value),
+        let paths = |value: &str| match id {
+            "set_file" => files_of(value),
             _ if names_files => vec![value.into()],
             _ => Vec::new(),
-        });
-        let text = written(arg, given).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ");
-        StoredArgument { text, paths: paths.collect(), is_harmless }
+        };
+        let values: Vec<String> = values(id, given).map(|(_, value)| value).collect();
+        let one = |(at, (_, text)): (usize, (usize, String))| {
+            let paths = values.get(at).map(|value| paths(value)).unwrap_or_default();
+            StoredArgument { text, paths, is_harmless }
+        };
+        written(arg, given).into_iter().enumerate().map(one).collect::<Vec<_>>()
     };
-    Some(lenient.find_subcommand(first)?.get_arguments().filter(is_given).map(stored).collect())
+    Some(lenient.find_subcommand(first)?.get_arguments().filter(is_given).flat_map(stored).collect())
 }
 
 /// Returns the files that an assignment of `--set-file` names.

@@ -132,3 +132,29 @@ fn a_log_is_printed_whatever_the_outcome() {
     assert_eq!(results(&["check", "t"], 0), Some(0));
     assert_eq!(results(&["render", "--nope"], 2), Some(1));
 }
+
+#[test]
+fn an_output_never_replaces_an_input() {
+    let files = [("a.yaml.tera", "a: {{ x }}\n"), ("v.yaml", "x: 1\n"), ("f.csv", "name\nc\n"), ("t/b.tera", "b\n")];
+    let sandbox = Sandbox::with(&files);
+    std::fs::hard_link(sandbox.path("v.yaml"), sandbox.path("second.yaml")).unwrap();
+    std::fs::create_dir(sandbox.path("d")).unwrap();
+    let render = ["render", "a.yaml.tera", "-f", "v.yaml", "-o"];
+    let stamp = ["stamp", "t", "--fleet", "f.csv", "--layout", "single", "--no-check-output", "-o"];
+    let text = ["render", "a.yaml.tera", "--set-file", "x=v.yaml", "-o"];
+    for (args, output, input) in [
+        (&render[..], "a.yaml.tera", "a.yaml.tera"),
+        (&render, "./d/../v.yaml", "v.yaml"),
+        (&render, "second.yaml", "v.yaml"),
+        (&text, "v.yaml", "v.yaml"),
+        (&stamp, "f.csv", "f.csv"),
+        (&stamp, "t/b.tera", "t/b.tera"),
+        (&["compile", "a.yaml.tera", "-o"], "a.yaml.tera", "a.yaml.tera"),
+        (&["compile", "t", "--specialise", "v.yaml", "-o"], "v.yaml", "v.yaml"),
+    ] {
+        let outcome = sandbox.run(&[args, &[output]].concat()).expect(2);
+        outcome.says(&[&format!("the output `{output}` is the input `{input}`")]);
+    }
+    files.iter().for_each(|(name, text)| assert_eq!(sandbox.read(name), *text));
+    sandbox.run(&[&render[..], &["new.yaml"]].concat()).expect(0);
+}

@@ -577,7 +577,7 @@ fn a_suite_reads_only_files_of_its_folder() {
         outcome
     };
     for file in ["/proc/self/environ", "../secret.env", "link", "up/secret.env", "../../../../../etc/passwd"] {
-        suite("", file).says(&["leads out of `t`, whose files the test may read", "app.test.yaml:6:"]);
+        suite("", file).says(&["leads out of `t`, whose files the test may read", "app.test.yaml:5:"]);
     }
     suite("root: /etc\n", "passwd").says(&["the root `/etc` leads out of"]);
     suite("root: ../../..\n", "../secret.env").says(&["the root `../../..` leads out of"]);

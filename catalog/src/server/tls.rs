@@ -163,6 +163,14 @@ mod tests {
         write("second", "key", &key);
         look();
         assert_eq!(shown(&tls).await, certificates("second")[0]);
+        // A pipe is not waited for, and a device has no end.
+        fs::remove_file(&key).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&key).status().unwrap().success());
+        look();
+        assert_eq!(shown(&tls).await, certificates("second")[0]);
+        let refused = |certificate: &Path, key: &Path| Tls::load(certificate, key).unwrap_err().to_string();
+        assert!(refused(&certificate, &key).ends_with("it is a pipe, not a file"));
+        assert!(refused(Path::new("/dev/zero"), &key).ends_with("it is a device, not a file"));
         fs::remove_dir_all(folder).unwrap();
         look();
         assert_eq!(shown(&tls).await, certificates("second")[0]);

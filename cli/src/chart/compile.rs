@@ -26,12 +26,14 @@ pub(crate) fn compile(
     refuse_options(path, args)?;
     let variants = variants(args, files)?;
     let engine = args.language.engine().build();
-    let bundle = engine.bundle_chart(&super::source(path, files)?, &variants)?.strip(args.strip);
+    let source = super::source(path, files)?;
+    files.note_chart(path, &source);
+    let bundle = engine.bundle_chart(&source, &variants)?.strip(args.strip);
     if args.denies(&bundle.lints(), stderr) {
         return Ok(Exit::Error);
     }
     let bytes = bundle.encode()?;
-    args.write(&bytes)?;
+    args.write(&bytes, files)?;
     let programs = counted(bundle.programs().len(), "program");
     let size = format_size(bytes.len(), DECIMAL);
     stderr.note(&format!("compiled the chart {} with {programs} into {size}", bundle.name()));

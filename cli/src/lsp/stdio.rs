@@ -33,7 +33,10 @@ pub(super) fn connect() -> (Connection, Receiver<()>) {
             let is_exit = matches!(&read, Ok(Message::Notification(one)) if one.method == "exit");
             let passed = match read {
                 Ok(message) => sender.send(message).is_ok(),
-                Err(unreadable) => unreadable.answer(&mut io::stdout().lock()).is_ok(),
+                Err(unreadable) => {
+                    let answered = unreadable.answer(&mut io::stdout().lock());
+                    answered.and_then(|()| skip(&mut input, unreadable.rest)).is_ok()
+                }
             };
             if is_exit || !passed {
                 return;
@@ -49,11 +52,13 @@ struct Unreadable {
     code: ErrorCode,
     id: Value,
     why: String,
+    /// The number of bytes after the header that were not read.
+    rest: u64,
 }
 
 impl Unreadable {
     fn new(code: ErrorCode, why: impl Into<String>) -> Self {
-        Self { code, id: Value::Null, why: why.into() }
+        Self { code, id: Value::Null, why: why.into(), rest: 0 }
     }
 
     /// Writes the error of the protocol.
@@ -74,9 +79,9 @@ fn read(input: &mut dyn BufRead) -> io::Result<Option<Result<Message, Unreadable
             Some(Ok(length)) => length,
         };
         if length > MAX_MESSAGE {
-            skip(input, length)?;
             let why = format!("the message has {length} bytes: the limit is {}", format_size(MAX_MESSAGE, BINARY));
-            return Ok(Some(Err(Unreadable::new(ErrorCode::InvalidRequest, why))));
+            let unreadable = Unreadable::new(ErrorCode::InvalidRequest, why);
+            return Ok(Some(Err(Unreadable { rest: length, ..unreadable })));
         }
         let mut body = Vec::new();
         if (&mut *input).take(length).read_to_end(&mut body)? as u64 != length {
@@ -114,6 +119,9 @@ fn read_header(input: &mut dyn BufRead) -> io::Result<Option<Result<u64, Unreada
 
 /// Skips the content of a message, unless the next message begins in its place: then there is none.
 fn skip(input: &mut dyn BufRead, length: u64) -> io::Result<()> {
+    if length == 0 {
+        return Ok(());
+    }
     let next = input.fill_buf()?;
     if next.get(..LENGTH.len()).is_some_and(|start| start.eq_ignore_ascii_case(LENGTH.as_bytes())) {
         return Ok(());
@@ -132,7 +140,7 @@ fn parsed(body: &[u8]) -> Result<Option<Message>, Unreadable> {
         Err(_) if is_answer => Ok(None),
         Err(_) => {
             let why = "the message is neither a request nor a notification".to_owned();
-            Err(Unreadable { code: ErrorCode::InvalidRequest, id, why })
+            Err(Unreadable { code: ErrorCode::InvalidRequest, id, why, rest: 0 })
         }
     }
 }
@@ -149,7 +157,10 @@ mod tests {
                 Ok(Message::Request(request)) => request.method,
                 Ok(Message::Notification(one)) => one.method,
                 Ok(Message::Response(_)) => "response".to_owned(),
-                Err(unreadable) => format!("{} {}", unreadable.code as i32, unreadable.id),
+                Err(unreadable) => {
+                    skip(&mut input, unreadable.rest).unwrap();
+                    format!("{} {}", unreadable.code as i32, unreadable.id)
+                }
             });
         }
         found

@@ -71,12 +71,10 @@ impl Snapshots {
         let name = test_file.file_name().unwrap_or_default().to_string_lossy();
         let folder = test_file.parent().unwrap_or(Path::new("")).join(FOLDER);
         let path = folder.join(format!("{name}.snap"));
+        if !is_below(&Files::below(folder_of(test_file))?, &path) {
+            return Err(unreadable(&path, std::io::Error::other("it is a link that leads out of its folder")).into());
+        }
         let source = match path.exists() {
-            true if !is_below(&Files::below(folder_of(test_file))?, &path) => {
-                return Err(
-                    unreadable(&path, std::io::Error::other("it is a link that leads out of its folder")).into()
-                );
-            }
             true => files.read_regular(&path)?,
             false => Source::new(path.display().to_string(), ""),
         };

@@ -74,7 +74,7 @@ async fn copy(from: &str, to: &Path, force: bool, seal: Option<Seal>) -> StoreRe
     let unwritable = |error: io::Error| failed(format!("cannot write `{}`: {error}", to.display()));
     seal.map_or(Ok(()), |seal| seal.put(copy.path())).map_err(unwritable)?;
     if target.exists() {
-        settle(&target).await?;
+        settle(&target, to).await?;
         // Left by a process that was killed. They belong to the file that goes.
         PARTS.iter().skip(1).for_each(|part| drop(fs::remove_file(beside(&target, part))));
     }
@@ -169,16 +169,17 @@ async fn check_integrity(connection: &mut SqliteConnection, path: &str) -> Store
     }
 }
 
-/// Requires that no other process uses a catalog, and moves its log into the file. A file that SQLite cannot read is in
+/// Requires that no other process uses a catalog, which errors call `named`, and moves its log into the file. A file that SQLite cannot read is in
 /// use by nobody.
-async fn settle(path: &Path) -> StoreResult<()> {
+async fn settle(path: &Path, named: &Path) -> StoreResult<()> {
     // Leaving WAL mode needs the file alone.
     let path = path.to_string_lossy();
     let opened = copy_options(&path).journal_mode(SqliteJournalMode::Delete).connect().await;
     match opened {
         Ok(connection) => connection.close().await.map_err(failed),
         Err(sqlx::Error::Database(error)) if error.message().contains("locked") => {
-            Err(failed(format!("`{path}` is in use: stop the service that uses it, then repeat the command")))
+            let name = named.display();
+            Err(failed(format!("`{name}` is in use: stop the service that uses it, then repeat the command")))
         }
         Err(_) => Ok(()),
     }
