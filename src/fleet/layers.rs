@@ -122,9 +122,14 @@ impl Layers {
         Ok(self)
     }
 
-    /// Returns the paths of values that schemas and variables declare.
+    /// Returns the paths of values that schemas declare.
     pub fn declared(&self) -> Vec<Vec<&str>> {
         self.schemas.as_ref().map(|schemas| schemas.declared()).unwrap_or_default()
+    }
+
+    /// Returns the paths of what the values of declared variables keep when they are converted to their types.
+    pub(super) fn kept(&self) -> Vec<Vec<String>> {
+        self.schemas.as_ref().map(|schemas| schemas.kept()).unwrap_or_default()
     }
 
     /// Returns the place of the default that gave the value at `path`, which no layer gives.

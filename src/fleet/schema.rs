@@ -260,12 +260,14 @@ impl Schemas {
         self.variables.iter().flat_map(Variables::names).collect()
     }
 
-    /// Returns the paths of values that schemas and variables declare.
+    /// Returns the paths of values that schemas declare.
     pub(super) fn declared(&self) -> Vec<Vec<&str>> {
-        let declared = self.schemas.iter().flat_map(|schema| schema.compiled.declared());
-        let declared =
-            declared.chain(self.variables.iter().flat_map(|variables| variables.names().map(|name| vec![name])));
-        declared.collect()
+        self.schemas.iter().flat_map(|schema| schema.compiled.declared()).collect()
+    }
+
+    /// Returns the paths of what the values of variables keep when they are converted to their types.
+    pub(super) fn kept(&self) -> Vec<Vec<String>> {
+        self.variables.iter().flat_map(Variables::kept).collect()
     }
 
     /// Returns the place of the default that gave the value at `path`: that of a variable, or else the schemas.
@@ -288,10 +290,10 @@ impl Schemas {
     fn found(&self, values: &DataMap) -> Vec<FoundViolation> {
         let found = self.schemas.iter().flat_map(|schema| schema.violations(values));
         let found = found.chain(
-            self.variables.iter().flat_map(|variables| variables.errors(values)).map(|(name, error)| FoundViolation {
+            self.variables.iter().flat_map(|variables| variables.errors(values)).map(|(path, error)| FoundViolation {
+                is_whole: path.len() == 1,
                 error,
-                path: vec![Step::Key(name)],
-                is_whole: true,
+                path,
             }),
         );
         found.collect()

@@ -6,7 +6,7 @@
 mod keys;
 mod suspects;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use super::layers::Layers;
@@ -48,6 +48,8 @@ pub struct ReadValues {
     tree: ReadPaths,
     /// Maps that identify a cluster: they may hold anything.
     identities: Vec<String>,
+    /// The variables whose types decide which of their parts are kept.
+    typed: HashSet<String>,
     /// The templates, to find the places of what they read.
     templates: Vec<Template>,
     /// The paths that the templates read, with their places.
@@ -88,10 +90,28 @@ impl ReadValues {
         self
     }
 
-    /// Adds the values that schemas and variables of `layers` declare.
+    /// Adds the values that schemas and variables of `layers` declare. Of the value of a variable, only what its type keeps
+    /// can be read.
     pub fn and_declared(mut self, layers: &Layers) -> Self {
+        let kept = layers.kept();
+        for path in kept.iter().filter(|path| path.len() > 1) {
+            self.typed.extend(path.first().cloned());
+        }
+        self.typed.iter().for_each(|name| self.tree.forget(name));
+        kept.iter().for_each(|path| self.tree.add(path.iter().map(String::as_str)));
         layers.declared().into_iter().for_each(|path| self.tree.add(path));
         self
+    }
+
+    /// Says that nothing reads a name: a template could only read it if the type of its variable kept it.
+    fn problem(&self, path: &[Step], lost: usize) -> String {
+        let typed = path.first().and_then(Step::key).filter(|name| lost > 0 && self.typed.contains(*name));
+        match (typed, path.get(..lost), path.get(lost).and_then(Step::key)) {
+            (Some(_), Some(parent), Some(key)) => {
+                format!("the type of `{}` has no attribute `{key}`: the value is dropped", display(parent))
+            }
+            _ => format!("no template reads `{}`", display(path)),
+        }
     }
 
     /// Returns a warning for each name in shared values that nothing reads.
@@ -104,7 +124,7 @@ impl ReadValues {
         layers.origins(None, &mut |origins| {
             for unread in names.order.iter().take(REPORTED).filter_map(|name| names.found.get(name)) {
                 // The misspelled name of a value that is given elsewhere does not override it.
-                let warning = warning(unread, origins);
+                let warning = warning(self.problem(unread.path(), unread.depth), unread, origins);
                 warnings.push(match unread.near(&self.tree, &[layers.shared()]) {
                     Some(near) => self.suggest(warning, &near),
                     None => match unread.near(&self.tree, &[]) {
@@ -279,8 +299,7 @@ fn meant(warning: Box<Diagnostic>, near: &str) -> Box<Diagnostic> {
     warning.with_help(format!("did you mean `{near}`?"))
 }
 
-fn warning(unread: &Unread, origins: &Origins<'_>) -> Box<Diagnostic> {
-    let mut problem = format!("no template reads `{}`", display(unread.path()));
+fn warning(mut problem: String, unread: &Unread, origins: &Origins<'_>) -> Box<Diagnostic> {
     if unread.count > 1 {
         problem += &format!(" ({})", counted(unread.count, "value"));
     }

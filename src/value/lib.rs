@@ -66,7 +66,7 @@ pub use map::{Map, Shape, Shapes};
 pub use numbers::Numbers;
 pub use output::OutputFormat;
 #[doc(hidden)]
-pub use output::{Key, MapEntries, Tree, TreeNode, View, Viewed, write_documents};
+pub use output::{ByKey, Key, MapEntries, Tree, TreeNode, View, Viewed, write_documents};
 pub use output::{QUOTED, write_quoted, write_yaml};
 pub use path::{Step, add_name, node_at, value_at};
 pub use read_json::{check_json, json_error};

@@ -75,6 +75,13 @@ impl ReadPaths {
         Some(child)
     }
 
+    /// Removes all reads of the input `name`.
+    pub fn forget(&mut self, name: &str) {
+        if let Some(root) = self.nodes.first_mut() {
+            root.children.remove(name);
+        }
+    }
+
     /// Returns the names on the way to a node.
     pub fn path(&self, mut node: NodeId) -> Vec<String> {
         let mut names = Vec::new();

@@ -2,6 +2,7 @@
 //! [`Diagnostic`] carries all of it and is rendered as text or JSON.
 
 mod codes;
+mod expansion;
 mod input_help;
 mod list;
 #[doc(hidden)]
@@ -20,6 +21,8 @@ use self::wording::short_names;
 use crate::text::{Position, Source, Span};
 
 pub use codes::Code;
+#[doc(hidden)]
+pub use expansion::{Expansion, Operation};
 pub use input_help::not_utf8;
 #[doc(hidden)]
 pub use input_help::with_reason;

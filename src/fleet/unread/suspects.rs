@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use roaring::RoaringBitmap;
 
 use super::keys::{Counts, Keys};
-use super::{COMPARED, Names, REPORTED, ReadValues, Unread, display};
+use super::{COMPARED, Names, REPORTED, ReadValues, Unread};
 use crate::layers::Layers;
 use crate::origins::leaves;
 use crate::report::Failure;
@@ -95,7 +95,8 @@ struct Suspects<'r> {
 
 struct Suspect {
     path: Vec<Step>,
-    name: String,
+    /// The step of the name in the path.
+    depth: usize,
     near: Option<String>,
     /// The clusters that have the name.
     clusters: RoaringBitmap,
@@ -113,8 +114,8 @@ impl Suspects<'_> {
             let parent = unread.paths.first().and_then(|path| path.get(..unread.depth)).unwrap_or_default();
             if (near.is_some() && is_long) || self.read.has_names(parent, &unread.at) {
                 let new = || Suspect {
-                    path: unread.path().to_vec(),
-                    name: name.clone(),
+                    path: if near.is_some() { unread.path() } else { named(unread) }.to_vec(),
+                    depth: unread.depth,
                     near,
                     clusters: RoaringBitmap::new(),
                 };
@@ -137,12 +138,17 @@ impl Suspects<'_> {
     }
 }
 
+/// Returns the path of the name itself.
+fn named(unread: &Unread) -> &[Step] {
+    let path = unread.paths.first().map_or(&[][..], Vec::as_slice);
+    path.get(..=unread.depth).unwrap_or(path)
+}
+
 impl Suspect {
     fn into_failure(self, read: &ReadValues, clusters: &Selection<'_>) -> Failure {
         let mut reader = clusters.fleet().reader();
         let first = self.clusters.min().and_then(|at| reader.cluster(at as usize).ok());
-        let message =
-            format!("no template reads `{}`", if self.near.is_some() { display(&self.path) } else { self.name });
+        let message = read.problem(&self.path, self.depth);
         let mut warning = Diagnostic::warning(Code::UnreadValue, message);
         if let Some(cluster) = first {
             warning = warning.for_cluster(cluster.name());

@@ -265,10 +265,9 @@ pub(super) fn reason(wrong: &Wrong) -> String {
 
 /// Calls a function with arguments of the types of its parameters.
 ///
-/// Null is an error. An argument without a known type makes the type of the result unknown. An unknown argument makes
-/// the result unknown, of the type that the function declares. Marks are moved from the arguments, at every depth, to
-/// a result of the body; a result that is unknown because of an argument has none, as in the reference. A parameter may
-/// admit each of these: then the body sees it.
+/// Null is an error. An argument without a known type makes the type of the result unknown; arguments after it are not
+/// checked. An unknown argument makes the result unknown, of the type that the function declares. Marks are moved from
+/// the arguments, at every depth, to the result. A parameter may admit each of these: then the body sees it.
 ///
 /// # Errors
 /// A limit was reached, or a fault of the arguments.
@@ -276,19 +275,18 @@ pub fn invoke<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>]) -> Outco
     let Params::Positional(params) = &function.params else { return Err(cx.arity().into()) };
     check_number(params, given.len())?;
     let (mut arguments, mut marks) = (Arguments::from_slice(given), Vec::new());
-    let mut unknown = false;
+    let (mut untyped, mut unknown) = (false, false);
     for (at, argument) in arguments.iter_mut().enumerate() {
         let Some(param) = param_of(params, at) else { continue };
-        if !check(cx, param, at, *argument)? {
-            return Ok(cx.arena().unknown(Type::Dynamic));
-        }
+        untyped = untyped || !check(cx, param, at, *argument)?;
         unknown |= !argument.is_known() && !param.admits.include(Admits::UNKNOWN);
         if !param.admits.include(Admits::MARKED) {
             *argument = without_marks(cx, *argument, &mut marks)?;
         }
     }
-    let result = if unknown {
-        marks.clear();
+    let result = if untyped {
+        cx.arena().unknown(Type::Dynamic)
+    } else if unknown {
         cx.arena().unknown(match params.result {
             ResultType::Is(ty) => ty,
             ResultType::Of(of) => of(cx, &arguments)?,
@@ -336,12 +334,13 @@ fn check<'v>(cx: &Cx<'v>, param: &PositionalParam, at: usize, argument: Value<'v
     if value.is_null() && !param.admits.include(Admits::NULL) {
         return Err(Fault::argument(at, "must not be null"));
     }
-    let untyped = match value.extended() {
-        Some(Extended::Unknown(unknown)) => unknown.ty == Type::Dynamic,
-        _ => matches!(value, Value::Null),
-    };
-    if untyped {
-        return Ok(param.admits.include(Admits::DYNAMIC));
+    match value.extended() {
+        // A parameter that admits null admits it without a type, too: the reference's `contains` forgot that.
+        None if matches!(value, Value::Null) => return Ok(true),
+        Some(Extended::Unknown(unknown)) if unknown.ty == Type::Dynamic => {
+            return Ok(param.admits.include(Admits::DYNAMIC));
+        }
+        _ => {}
     }
     if fits(value, &param.ty) {
         return Ok(true);

@@ -215,8 +215,19 @@ fn unknown_variable(cx: &Cx<'_>, name: &str) -> Box<Diagnostic> {
         return Diagnostic::new(Code::UndefinedVariable, "Variables not allowed")
             .with_detail(format!("`{name}` has no value: no variables are given"));
     }
-    Diagnostic::new(Code::UndefinedVariable, "Unknown variable")
-        .with_detail(format!("There is no variable named `{name}`"))
-        .with_suggestion(name, names.iter().copied())
-        .with_available(names)
+    let error = Diagnostic::new(Code::UndefinedVariable, "Unknown variable")
+        .with_detail(format!("There is no variable named `{name}`"));
+    let error = match difference(name, &names) {
+        Some(difference) => error.with_help(format!("`-` is part of a name; a difference has spaces: `{difference}`")),
+        None => error.with_suggestion(name, names.iter().copied()),
+    };
+    error.with_available(names)
+}
+
+/// Returns the difference that a name was likely meant to be: of a variable, and a number or another variable.
+fn difference(name: &str, names: &[&str]) -> Option<String> {
+    let (left, right) = name.split_once('-')?;
+    let is_number = !right.is_empty() && right.bytes().all(|byte| byte.is_ascii_digit());
+    let meant = names.contains(&left) && (is_number || names.contains(&right));
+    meant.then(|| format!("{left} - {right}"))
 }

@@ -250,8 +250,8 @@ pub(super) fn conditional<'v>(
     let Some(ty) = common_type(cx, then, otherwise)? else {
         // Not even the errors of the condition count.
         cx.notes().take(note_index(start));
-        let [then, otherwise] = [paid_type(cx, then)?, paid_type(cx, otherwise)?].map(|ty| types::name(&ty));
-        note_error(cx, INCONSISTENT, format!("One result is {then}, the other {otherwise}"), Subject::Part(3));
+        let difference = types::difference(&paid_type(cx, then)?, &paid_type(cx, otherwise)?);
+        note_error(cx, INCONSISTENT, difference, Subject::Part(3));
         return Ok(cx.arena().faulty(Type::Dynamic));
     };
     if condition.is_null() {

@@ -2,18 +2,21 @@
 //! written in quotes or as blocks. Scalars are resolved by YAML 1.1 words and numbers of YAML 1.2; timestamps are text.
 
 use super::encodings::BASE64;
+use std::cell::RefCell;
+
 use super::{string, type_name};
-use crate::values::json::push_quoted;
 use crate::values::{convert, is_wholly_known, number_of, number_value};
 use base64::Engine as _;
+use dropforge_base::diagnostics::Diagnostic;
 use dropforge_base::stdlib::bignum::{FULL, MACHINE};
-use dropforge_base::stdlib::duration::{Form, moment, rfc3339};
-use dropforge_base::text::Source;
+use dropforge_base::stdlib::duration::{self, moment, rfc3339};
+use dropforge_base::text::{Source, Span};
 use dropforge_machine::function::{Cx, Fault, Outcome};
 use dropforge_machine::functions;
-use dropforge_value::yaml::libyaml::{self, Resolved};
+use dropforge_value::marshal::Refused;
+use dropforge_value::yaml::libyaml::{self, Form, Resolved};
 use dropforge_value::yaml::{Entry, Kind, Node, Style, Tags, read_with};
-use dropforge_value::{BigNum, Map, Type, Value};
+use dropforge_value::{BigNum, ByKey, TreeNode, Type, Value, View as _, Viewed};
 
 functions! {
     /// YAML functions of OpenTofu.
@@ -29,15 +32,21 @@ const GROWTH: usize = 64;
 
 fn decode<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
     cx.charge(text.len().saturating_mul(GROWTH))?;
-    let documents = read_with(&Source::new("yaml", text), cx.limits(), Tags::Raw).map_err(|errors| {
-        let first = errors.first().map_or("cannot read the document", |error| error.message.as_str());
-        Fault::wrong(format!("not valid YAML: {first}"))
+    let source = Source::new("yaml", text);
+    let documents = read_with(&source, cx.limits(), Tags::Raw).map_err(|errors| {
+        let first = errors.first();
+        let read = first.and_then(|error| Some((error.message.clone(), error.position()?)));
+        let read = read.map(|(message, at)| (message, at.line as usize, at.column as usize));
+        match libyaml::problem(text, cx.limits().nesting).or(read) {
+            Some((why, line, column)) => Fault::wrong(format!("not valid YAML: line {line}, column {column}: {why}")),
+            None => Fault::wrong("not valid YAML"),
+        }
     })?;
     if let Some(version) = other_version(text) {
         return Err(Fault::wrong(format!("the document is of YAML {version}; YAML 1.1 is read")));
     }
     match &*documents {
-        [one] => value_of(cx, one),
+        [one] => value_of(cx, &source, one),
         [] => Err(Fault::wrong("there is no YAML document; `null` or `{}` is one")),
         _ => Err(Fault::wrong("there are several YAML documents; only one is allowed")),
     }
@@ -50,28 +59,43 @@ fn other_version(text: &str) -> Option<&str> {
     (version != "1.1").then_some(version)
 }
 
-fn value_of<'v>(cx: &Cx<'v>, node: &Node) -> Outcome<Value<'v>> {
+fn value_of<'v>(cx: &Cx<'v>, source: &Source, node: &Node) -> Outcome<Value<'v>> {
     cx.spend(1)?;
+    let at = |node: &Node| {
+        let span = node.span;
+        move |fault| placed(source, span, fault)
+    };
     match &node.kind {
         Kind::List(items) => {
-            check_tag(node, "seq")?;
-            let items: Vec<_> = items.iter().map(|item| value_of(cx, item)).collect::<Outcome<_>>()?;
+            check_tag(node, "seq").map_err(at(node))?;
+            let items: Vec<_> = items.iter().map(|item| value_of(cx, source, item)).collect::<Outcome<_>>()?;
             Ok(cx.list(&items)?)
         }
         Kind::Map(entries) => {
-            check_tag(node, "map")?;
+            check_tag(node, "map").map_err(at(node))?;
             let mut all = Vec::with_capacity(entries.len());
             for Entry { key, value, .. } in entries.iter() {
                 if &*key.text == "<<" && key.style == Style::Plain && key.tag.is_none() {
-                    merge(cx, value_of(cx, value)?, &mut all)?;
+                    merge(cx, value_of(cx, source, value)?, &mut all).map_err(at(value))?;
                 } else {
-                    all.push((key_of(cx, key)?, value_of(cx, value)?));
+                    all.push((key_of(cx, key).map_err(at(key))?, value_of(cx, source, value)?));
                 }
             }
             // The last value of a key counts.
             Ok(cx.map(&all)?)
         }
-        _ => scalar(cx, node),
+        _ => scalar(cx, node).map_err(at(node)),
+    }
+}
+
+/// Adds the place in the document to a fault.
+fn placed(source: &Source, span: Span, fault: Fault) -> Fault {
+    match fault {
+        Fault::Wrong(wrong) => {
+            let at = source.position(span.start);
+            Fault::wrong(format!("line {}, column {} of the document: {}", at.line, at.column, wrong.message))
+        }
+        limit => limit,
     }
 }
 
@@ -106,146 +130,39 @@ fn encode<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
     if !is_wholly_known(cx, value)? {
         return Ok(cx.arena().unknown(Type::String));
     }
-    let mut writer = YamlWriter { cx, out: String::new(), paid: 0 };
-    writer.node(value, 0, Parent::Document)?;
-    if !writer.out.ends_with('\n') {
-        let is_plain = value.as_str().is_none() && value.elements().is_none() && value.entries().is_none();
-        writer.out.push_str(if is_plain { "\n...\n" } else { "\n" });
-    }
-    string(cx, &writer.out)
-}
-
-/// The construct that contains a value.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Parent {
-    Document,
-    /// A list item: the first line continues the line of the `- `.
-    Item,
-    /// A map key: a collection starts on a new line.
-    Key,
-}
-
-struct YamlWriter<'c, 'v> {
-    cx: &'c Cx<'v>,
-    out: String,
-    /// Number of bytes of `out` that are charged.
-    paid: usize,
-}
-
-impl<'v> YamlWriter<'_, 'v> {
-    /// Charges for the text written since the last call.
-    fn pay(&mut self) -> Outcome<()> {
-        self.cx.charge(self.out.len() - self.paid)?;
-        self.paid = self.out.len();
+    // A view cannot fail: the writer stops at the next node.
+    let (failed, mut paid, mut out) = (RefCell::new(None), 0, String::new());
+    let view = |value: Value<'v>| node_of(cx, value, &failed);
+    let mut grow = |length: usize| {
+        if let Some(limit) = failed.take() {
+            return Err(limit);
+        }
+        cx.spend(1)?;
+        cx.charge(length.saturating_sub(paid))?;
+        paid = paid.max(length);
         Ok(())
-    }
-
-    /// Writes a value whose lines are indented by `indent` spaces.
-    fn node(&mut self, value: Value<'v>, indent: usize, parent: Parent) -> Outcome<()> {
-        self.cx.spend(1)?;
-        if let Some(items) = value.elements().filter(|items| !items.is_empty()) {
-            // The items of a list under a key are not indented further than the key.
-            let indent = if parent == Parent::Key { indent - 2 } else { indent };
-            for (at, item) in items.iter().enumerate() {
-                self.line(at, indent, parent);
-                self.out.push_str("- ");
-                self.node(*item, indent + 2, Parent::Item)?;
-            }
-            return self.pay();
-        }
-        if let Some(map) = value.entries().filter(|map| !map.is_empty()) {
-            for (at, (key, item)) in map.iter_sorted().enumerate() {
-                self.line(at, indent, parent);
-                self.quoted(key);
-                self.out.push(':');
-                if item.elements().is_none_or(<[_]>::is_empty) && item.entries().is_none_or(Map::is_empty) {
-                    self.out.push(' ');
-                }
-                self.node(item, indent + 2, Parent::Key)?;
-            }
-            return self.pay();
-        }
-        self.scalar(value, indent.max(2))?;
-        self.pay()
-    }
-
-    /// Starts the line of entry `at`, unless the first entry continues the line of its parent.
-    fn line(&mut self, at: usize, indent: usize, parent: Parent) {
-        if at == 0 && parent != Parent::Key {
-            return;
-        }
-        if !self.out.ends_with('\n') {
-            self.out.push('\n');
-        }
-        self.out.extend(std::iter::repeat_n(' ', indent));
-    }
-
-    fn scalar(&mut self, value: Value<'v>, indent: usize) -> Outcome<()> {
-        if value.is_null() {
-            self.out.push_str("null");
-        } else if let Some(text) = value.as_str() {
-            self.cx.charge(text.len())?;
-            if is_block(text) { self.block(text, indent) } else { self.quoted(text) }
-        } else if let Value::Bool(truth) = value {
-            self.out.push_str(if truth { "true" } else { "false" });
-        } else if let Some(number) = number_of(value) {
-            self.cx.spend(number.digit_steps())?;
-            self.cx.charge(number.text_len())?;
-            self.out.push_str(&number.to_text());
-        } else if value.elements().is_some() {
-            self.out.push_str("[]");
-        } else if value.entries().is_some() {
-            self.out.push_str("{}");
-        } else {
-            return Err(Fault::argument(0, "the value cannot be written as YAML"));
-        }
-        Ok(())
-    }
-
-    /// Writes a string of several lines as a block scalar.
-    fn block(&mut self, text: &str, indent: usize) {
-        let content = text.trim_end_matches('\n');
-        self.out.push('|');
-        if text.starts_with([' ', '\n']) {
-            self.out.push('2');
-        }
-        match text.len() - content.len() {
-            0 => self.out.push('-'),
-            1 if !content.is_empty() => {}
-            _ => self.out.push('+'),
-        }
-        for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
-            self.out.push('\n');
-            if !line.is_empty() {
-                self.out.extend(std::iter::repeat_n(' ', indent));
-                self.out.push_str(line);
-            }
-        }
-        self.out.push('\n');
-    }
-
-    /// Writes a string in double quotes.
-    fn quoted(&mut self, text: &str) {
-        let special = "\"\\\0\u{7}\u{8}\t\n\u{b}\u{c}\r\u{1b}\u{85}\u{2028}\u{2029}";
-        push_quoted(&mut self.out, text, (special, "\"\\0abtnvfreNLP"), |c| {
-            is_escaped(c).then(|| match u32::from(c) {
-                code @ ..=0xFF => format!("\\x{code:02X}"),
-                code @ ..=0xFFFF => format!("\\u{code:04X}"),
-                code => format!("\\U{code:08X}"),
-            })
-        });
-    }
+    };
+    libyaml::write(Viewed(value, &view), Form::Quoted, &mut out, &mut grow).map_err(|refused| match refused {
+        Refused::Value(why) => Fault::argument(0, format!("the value cannot be written as YAML: {why}")),
+        Refused::Stopped(limit) => Fault::Limit(limit),
+    })?;
+    string(cx, &out)
 }
 
-/// Returns `true` for characters that the reference does not take for printable.
-fn is_escaped(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{10000}'..)
-}
-
-/// Returns `true` if a string has several lines and a block scalar can hold it.
-fn is_block(text: &str) -> bool {
-    let special = |c: char| c != '\n' && is_escaped(c) || matches!(c, '\u{2028}' | '\u{2029}');
-    text.contains('\n') && !text.contains(special) && !text.contains(" \n") && !text.ends_with(' ')
+/// Returns the node of a value. Digits are charged before they are written.
+fn node_of<'v>(
+    cx: &Cx<'v>,
+    value: Value<'v>,
+    failed: &RefCell<Option<Box<Diagnostic>>>,
+) -> TreeNode<'v, Value<'v>> {
+    let Some(number) = number_of(value).filter(|_| !matches!(value, Value::Int(_))) else { return ByKey.node(value) };
+    match cx.spend(number.digit_steps()).and_then(|()| cx.charge(number.text_len())) {
+        Ok(()) => TreeNode::Digits(number.to_text()),
+        Err(limit) => {
+            failed.replace(Some(limit));
+            TreeNode::Null
+        }
+    }
 }
 
 /// The prefix of the tags of YAML itself.
@@ -375,7 +292,7 @@ fn timestamp(text: &str) -> Option<String> {
     let (hour, minute, second) = (field(time.next()?)?, field(time.next()?)?, time.next()?);
     let (second, rest) = second.split_at(second.bytes().take_while(u8::is_ascii_digit).count());
     let text = format!("{year}-{month}-{day}T{hour}:{minute}:{}{rest}{zone}", field(second)?);
-    moment(&text, Form::Lenient).ok().map(rfc3339)
+    moment(&text, duration::Form::Lenient).ok().map(rfc3339)
 }
 
 /// Pads a field to two digits.

@@ -6,8 +6,7 @@
 //! Collections and conditions of loops. A loop whose result cannot be known gets a note that says so.
 
 use super::values::{
-    Refine, contains_marked, convert, elements, marked_by, number_of, operators, propagate, safe_prefix, types,
-    unmark_deep,
+    Refine, convert, elements, number_of, operators, propagate, safe_prefix, types,
 };
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::strings::prefix;
@@ -142,11 +141,6 @@ pub fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Resu
 /// not null, and has no remainder by or of an infinity.
 fn operation<'v>(cx: &Cx<'v>, left: Value<'v>, right: Value<'v>, op: BinaryOp) -> Outcome<Value<'v>> {
     let operands = [left, right];
-    if matches!(op, BinaryOp::Eq | BinaryOp::Ne) && (contains_marked(cx, left)? || contains_marked(cx, right)?) {
-        // Not even a comparison with null loses marks in a value.
-        let ((left, own), (right, others)) = (unmark_deep(cx, left)?, unmark_deep(cx, right)?);
-        return marked_by(cx, marked_by(cx, operators::binary(cx, left, right, op)?, &own)?, &others);
-    }
     if types_of(op).1 != Type::Number || operands.iter().any(|operand| operand.is_null()) {
         return operators::binary(cx, left, right, op);
     }

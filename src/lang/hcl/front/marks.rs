@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::syntax::parser::{Parsed, parse_config, parse_template};
-use crate::syntax::tree::{BlockNode, BodyId, Call, Expr, ExprId, For, StepKind, Str, Tree};
-use crate::syntax::{analysis, tree};
+use crate::syntax::tree::{BlockNode, BodyId, Expr, ExprId, For, StepKind, Str, Tree};
+use crate::syntax::{analysis, function_name, tree};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
 use dropforge_machine::bytecode::ImportKind;
@@ -96,8 +96,9 @@ impl Marking<'_> {
                         self.each(of);
                     }
                 }
-                Expr::Call(Call { name, name_span, .. }) => {
-                    let mark = Mark::new(Named::Import(ImportKind::Function), tree.str(name), name_span);
+                Expr::Call(call) => {
+                    let name = function_name(tree, &call);
+                    let mark = Mark::new(Named::Import(ImportKind::Function), name, call.name_span);
                     self.list.add(Mark { whole: tree.span(id), ..mark });
                     analysis::children(tree, expr, |child| open.push(child));
                 }

@@ -12,6 +12,7 @@ pub mod json;
 #[doc(hidden)]
 pub mod lower;
 pub(crate) mod marks;
+mod module_blocks;
 #[doc(hidden)]
 pub mod syntax;
 pub mod typeexpr;
@@ -31,7 +32,7 @@ use dropforge_machine::compiler::{Compilation, Mark, Unit, compile_all};
 use dropforge_machine::language::{Front, MarkRequest};
 use dropforge_machine::vm::{Run, Space};
 use dropforge_value::{Data, DataMap};
-use syntax::{BlockNode, BodyId, BodyNode};
+use syntax::{BlockNode, BodyId, BodyNode, ExprId, Tree, static_list, static_map};
 
 pub use compile::{Expression, compile};
 pub use marks::{config_marks, marks};
@@ -99,7 +100,8 @@ pub fn read_data(source: &Arc<Source>, limits: &Limits) -> Result<DataMap, Diagn
 }
 
 /// Finds the attribute at the names `path` in a file that [`read_data`] reads, below the types and labels of blocks.
-/// A number after them selects one of several blocks. Returns the span of its expression, or the type of a block.
+/// A number after them selects one of several blocks. Returns the span of its expression, or of the part of it that the
+/// rest of the path leads to, or the type of a block.
 pub fn find_data(source: &Arc<Source>, limits: &Limits, path: &[&str]) -> Option<Span> {
     let file = File::native(source, &registry(), limits);
     let native = file.as_native().filter(|_| file.diagnostics().is_empty())?;
@@ -108,7 +110,7 @@ pub fn find_data(source: &Arc<Source>, limits: &Limits, path: &[&str]) -> Option
     loop {
         let (first, rest) = path.split_first()?;
         if let Some(attribute) = body.attributes.iter().find(|attribute| tree.str(attribute.name) == *first) {
-            return Some(tree.span(attribute.expr));
+            return Some(tree.span(part(tree, attribute.expr, rest)));
         }
         let is_on_path = |block: &&BlockNode| {
             let labels = block.labels.iter().map(|label| tree.str(label.text));
@@ -124,6 +126,23 @@ pub fn find_data(source: &Arc<Source>, limits: &Limits, path: &[&str]) -> Option
         }
         (body, path) = (tree.body(block.body)?, rest);
     }
+}
+
+/// Returns the innermost part of an expression on a path of keys and indexes that is written in it.
+fn part(tree: &Tree, mut expr: ExprId, path: &[&str]) -> ExprId {
+    for name in path {
+        let named = |key| {
+            let text = tree.source().slice(tree.span(key));
+            text == *name || text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) == Some(*name)
+        };
+        let item = static_list(tree, expr).and_then(|items| items.get(name.parse::<usize>().ok()?).copied());
+        let entries = static_map(tree, expr).into_iter().flatten();
+        match item.or_else(|| entries.filter(|entry| named(entry.key)).last().map(|entry| entry.value)) {
+            Some(inner) => expr = inner,
+            None => break,
+        }
+    }
+    expr
 }
 
 /// The conversion of a file.

@@ -150,7 +150,7 @@ fn arguments(name: &str) -> String {
     }
 }
 
-/// An attribute declaration. The last type of a duplicate name wins.
+/// An attribute declaration.
 #[derive(Default)]
 struct Declaration<'v> {
     ty: Option<Type<'v>>,
@@ -170,6 +170,10 @@ impl<'t, 'v> TypeBuilder<'t, '_, 'v> {
         let mut declared: BTreeMap<&'t str, Declaration<'v>> = BTreeMap::new();
         for entry in entries {
             match keyword(tree, entry.key) {
+                Some(name) if declared.contains_key(name) => {
+                    let detail = format!("the attribute `{name}` is declared twice");
+                    self.invalid_in(tree.span(entry.key), span, detail);
+                }
                 Some(name) => self.attribute(entry, declared.entry(name).or_default()),
                 None => {
                     self.invalid_in(tree.span(entry.key), span, "a key must be an attribute name");
@@ -190,7 +194,7 @@ impl<'t, 'v> TypeBuilder<'t, '_, 'v> {
         }
         let (ty, child) = self.build(of);
         declared.ty = Some(ty);
-        declared.child = child.or(declared.child.take());
+        declared.child = child;
         if let Some(value) = declared.default.take() {
             declared.default = self.converted(value, &ty, self.tree.span(default.unwrap_or(of)));
         }

@@ -3,8 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::body::{Attribute, Block, BodyExpression, BodySchema, Context, DiagnosticList, File, Location};
+use crate::argument_gate::reason;
 use crate::builtins::registry;
 use crate::check::{VariableTypes, arguments};
+use crate::front::module_blocks;
 use crate::typeexpr::Mode;
 use crate::values::convert::convert;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked, at_most};
@@ -12,10 +14,10 @@ use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
 use dropforge_machine::function::{Cx, Fault, Outcome};
 use dropforge_machine::vm::Space;
-use dropforge_value::{Arena, Data, DataMap, InputBuilder, Shapes, Value};
+use dropforge_value::{Arena, Data, DataMap, InputBuilder, ReadPaths, Shapes, Step, Type, Value};
 
 /// Declarations of variables: blocks `variable "name" { … }` with `type`, `default`, `nullable` and `validation`, and
-/// arguments `name = TYPE`. Other content is ignored.
+/// arguments `name = TYPE`. Blocks of other types are ignored, unless their type resembles `variable`.
 ///
 /// ```
 /// use dropforge::dialect::hcl::Variables;
@@ -35,6 +37,25 @@ pub struct Variables {
     types: VariableTypes,
     limits: Limits,
     schema: OnceLock<Data>,
+}
+
+/// Adds the paths of what a value of a type keeps.
+fn add_kept(ty: &Type<'_>, path: &mut Vec<String>, kept: &mut Vec<Vec<String>>) {
+    let mut below = |name: &str, ty: &Type<'_>| {
+        path.push(name.to_owned());
+        add_kept(ty, path, kept);
+        path.pop();
+    };
+    match ty {
+        Type::Object(attributes) if !attributes.is_empty() => {
+            attributes.iter().for_each(|attribute| below(attribute.name, &attribute.ty));
+        }
+        Type::List(element) | Type::Set(element) | Type::Map(element) => below(ReadPaths::ITEM, element),
+        Type::Tuple(elements) if !elements.is_empty() => {
+            elements.iter().enumerate().for_each(|(at, ty)| below(&at.to_string(), ty));
+        }
+        _ => kept.push(path.clone()),
+    }
 }
 
 /// A declared variable.
@@ -83,24 +104,25 @@ impl Variables {
         values.extend(completed);
     }
 
-    /// Returns the errors of completed values, each with the name of its variable: missing values, values that do not fit
+    /// Returns the errors of completed values, each with the path of the value: missing values, values that do not fit
     /// their types, and conditions that do not hold.
-    pub fn errors(&self, values: &DataMap) -> Vec<(String, Box<Diagnostic>)> {
+    pub fn errors(&self, values: &DataMap) -> Vec<(Vec<Step>, Box<Diagnostic>)> {
+        let whole = |variable: &Variable<'_>| vec![Step::Key(variable.name.clone())];
         self.evaluate(values, |evaluation, declared, _| {
             let (mut errors, mut known) = (Vec::new(), Vec::new());
             for variable in declared {
-                match evaluation.value(variable) {
+                match evaluation.attempt(variable) {
                     Ok(Some(value)) => known.push((variable.name.as_str(), value)),
-                    Ok(None) if variable.is_block => errors.push((variable.name.clone(), missing(variable))),
+                    Ok(None) if variable.is_block => errors.push((whole(variable), missing(variable))),
                     Ok(None) => {}
-                    Err(error) => errors.push((variable.name.clone(), error)),
+                    Err(misfit) => errors.push((misfit.path, misfit.error)),
                 }
             }
             let arena = evaluation.context.arena();
             let context = evaluation.context.with_variables(arena.map(&[("var", arena.map(&known))]));
             for variable in declared.iter().filter(|variable| known.iter().any(|(name, _)| *name == variable.name)) {
                 let found = validate(variable, &context);
-                errors.extend(found.into_iter().map(|error| (variable.name.clone(), error)));
+                errors.extend(found.into_iter().map(|error| (whole(variable), error)));
             }
             errors
         })
@@ -109,6 +131,18 @@ impl Variables {
     /// Returns the names of the variables, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.types.names()
+    }
+
+    /// Returns the paths of all that the values of variables keep when they are converted: a value whose type is an object
+    /// keeps its attributes. [`ReadPaths::ITEM`] stands for any item or element.
+    pub fn kept(&self) -> Vec<Vec<String>> {
+        let (space, mut kept) = (Space::new(), Vec::new());
+        let cx = space.context(&self.limits);
+        for name in self.names() {
+            let ty = self.types.of(&cx, name).unwrap_or(Type::Dynamic);
+            add_kept(&ty, &mut vec![name.to_owned()], &mut kept);
+        }
+        kept
     }
 
     /// Returns a JSON Schema that marks the variables secret that are `sensitive` or `ephemeral`.
@@ -178,15 +212,11 @@ fn of_argument(argument: Attribute<'_>) -> Variable<'_> {
 
 fn of_block<'r>(block: &Block<'r>, diagnostics: &mut DiagnosticList) -> Option<Variable<'r>> {
     let label = block.labels.first()?;
-    let schema = ["type", "default", "nullable", "sensitive", "ephemeral"]
-        .into_iter()
-        .fold(BodySchema::new().block("validation", &[]), BodySchema::optional);
-    let (content, _) = block.body.partial_content(&schema, diagnostics);
+    let (content, _) = block.body.partial_content(&module_blocks::variable(), diagnostics);
     let expr = |name: &str| content.attributes.get(name).map(|attribute| attribute.expr.clone());
     let mut validations = Vec::new();
     for validation in content.blocks_of("validation") {
-        let schema = BodySchema::new().required("condition").optional("error_message");
-        let (content, _) = validation.body.partial_content(&schema, diagnostics);
+        let (content, _) = validation.body.partial_content(&module_blocks::validation(), diagnostics);
         let expr = |name: &str| content.attributes.get(name).map(|attribute| attribute.expr.clone());
         validations.extend(expr("condition").map(|condition| (condition, expr("error_message"))));
     }
@@ -215,6 +245,17 @@ impl<'r> Evaluation<'r, '_> {
     /// Returns the given value of a variable or its default, converted to its type. It does not depend on other variables:
     /// each has budgets of its own.
     fn value(&self, variable: &Variable<'r>) -> Checked<Option<Value<'r>>> {
+        self.attempt(variable).map_err(|misfit| misfit.error)
+    }
+
+    /// Works like [`Evaluation::value`]. The error names the part of the value that it is about.
+    fn attempt(&self, variable: &Variable<'r>) -> Result<Option<Value<'r>>, Misfit> {
+        let mut path = vec![Step::Key(variable.name.clone())];
+        self.converted_value(variable, &mut path).map_err(|error| Misfit { path, error })
+    }
+
+    /// Returns the value of a variable. `path` is its path, and after an error that of the part that does not fit.
+    fn converted_value(&self, variable: &Variable<'r>, path: &mut Vec<Step>) -> Checked<Option<Value<'r>>> {
         let context = &Context::new(self.space, &self.variables.limits);
         let given = self.given.get(&variable.name);
         let value = match (given, &variable.default) {
@@ -223,10 +264,11 @@ impl<'r> Evaluation<'r, '_> {
             (None, Some(default)) => constant(context, default)?,
             (None, None) => return Ok(None),
         };
-        context.with_cx(|cx| self.converted(context, cx, variable, value)).map(Some).map_err(|fault| match fault {
+        context.with_cx(|cx| self.converted(context, cx, variable, value, path)).map(Some).map_err(|fault| match fault {
             Fault::Limit(limit) => limit,
             Fault::Wrong(wrong) => {
-                let message = format!("the value of `{}` does not fit its type: {}", variable.name, wrong.message);
+                let part = Step::expression(path.iter());
+                let message = format!("the value of `{part}` does not fit its type: {}", reason(&wrong));
                 let place = variable.ty.as_ref().map_or(variable.location, BodyExpression::location);
                 declared_at(Diagnostic::new(Code::UnfitValues, message), place)
             }
@@ -239,11 +281,12 @@ impl<'r> Evaluation<'r, '_> {
         cx: &Cx<'r>,
         variable: &Variable<'r>,
         value: Value<'r>,
+        path: &mut Vec<Step>,
     ) -> Outcome<Value<'r>> {
         let native = self.variables.file.as_native();
         let (Some(native), Some(ty)) = (native, &variable.ty) else {
             let ty = self.variables.types.of(cx, &variable.name).map_err(Fault::Limit)?;
-            return convert(cx, value, &ty);
+            return convert_part(cx, value, &ty, path);
         };
         let mut default = |id| {
             let mut errors = Vec::new();
@@ -253,8 +296,50 @@ impl<'r> Evaluation<'r, '_> {
         // `VariableTypes` has reported the errors of the type.
         let Some(read) = ty.type_expr(cx, Mode::Defaults(&mut default)) else { return Ok(value) };
         let value = read.defaults.map_or(Ok(value), |defaults| defaults.apply(cx, value))?;
-        convert(cx, value, &read.ty)
+        convert_part(cx, value, &read.ty, path)
     }
+}
+
+/// A value that does not fit its type.
+struct Misfit {
+    /// The path of the innermost part that does not fit.
+    path: Vec<Step>,
+    error: Box<Diagnostic>,
+}
+
+/// Converts a value. If that fails, the error is that of the innermost part that does not convert, whose steps are added
+/// to `path`.
+fn convert_part<'r>(cx: &Cx<'r>, value: Value<'r>, ty: &Type<'r>, path: &mut Vec<Step>) -> Outcome<Value<'r>> {
+    let converted = convert(cx, value, ty);
+    if !matches!(converted, Err(Fault::Wrong(_))) {
+        return converted;
+    }
+    for (step, part, ty) in parts(value, ty) {
+        path.push(step);
+        let inner = convert_part(cx, part, &ty, path);
+        if inner.is_err() {
+            return inner;
+        }
+        path.pop();
+    }
+    converted
+}
+
+/// Returns the parts of a value and the types that they are converted to.
+fn parts<'r>(value: Value<'r>, ty: &Type<'r>) -> Vec<(Step, Value<'r>, Type<'r>)> {
+    let of = |name: Option<&str>, at: usize| match ty {
+        Type::List(element) | Type::Set(element) | Type::Map(element) => Some(**element),
+        Type::Tuple(elements) => elements.get(at).copied(),
+        Type::Object(_) => ty.attribute(name?).map(|attribute| attribute.ty),
+        _ => None,
+    };
+    if let Some(items) = value.elements().filter(|_| !matches!(ty, Type::Map(_) | Type::Object(_))) {
+        let items = items.iter().enumerate();
+        return items.filter_map(|(at, item)| Some((Step::Index(at), *item, of(None, at)?))).collect();
+    }
+    let entries = value.entries().filter(|_| matches!(ty, Type::Map(_) | Type::Object(_)));
+    let entries = entries.into_iter().flat_map(|entries| entries.iter_sorted());
+    entries.filter_map(|(name, item)| Some((Step::Key(name.to_owned()), item, of(Some(name), 0)?))).collect()
 }
 
 fn is_nullable<'r>(context: &Context<'r>, variable: &Variable<'r>) -> Checked<bool> {

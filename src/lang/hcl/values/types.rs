@@ -1,6 +1,7 @@
 //! Types of values, comparison of types, and their names.
 
 use super::elements::any;
+use dropforge_base::diagnostics::{counted, with_article};
 use dropforge_machine::function::{Cx, Outcome};
 use dropforge_value::{Arena, Attribute, Type, Value};
 
@@ -35,6 +36,58 @@ pub(crate) fn shallow_type<'v>(cx: &Cx<'v>, value: Value<'v>) -> Type<'v> {
 /// Returns the type of each of `values`.
 pub fn types_of<'v>(cx: &Cx<'v>, values: &[Value<'v>]) -> Outcome<Vec<Type<'v>>> {
     values.iter().map(|value| type_of(cx, *value)).collect()
+}
+
+/// Says what differs between the types of the two results of a conditional: the first attribute or element that does,
+/// as deep as it is.
+pub fn difference(then: &Type<'_>, otherwise: &Type<'_>) -> String {
+    let (mut path, mut then, mut otherwise) = (String::new(), then, otherwise);
+    let why = loop {
+        let (step, (a, b)) = match (then, otherwise) {
+            (Type::Object(a), Type::Object(b)) => match first_difference(a, b) {
+                Ok(Some((attribute, other))) => (format!(".{}", attribute.name), (&attribute.ty, &other.ty)),
+                Ok(None) => break "they differ in a part that has no name".to_owned(),
+                Err((name, has, lacks)) => break format!("the {has} result has the attribute `{name}`, the {lacks} one does not"),
+            },
+            (Type::Tuple(a), Type::Tuple(b)) if a.len() != b.len() => {
+                break format!("the first result has {}, the second {}", counted(a.len(), "element"), b.len());
+            }
+            (Type::Tuple(a), Type::Tuple(b)) => match a.iter().zip(*b).enumerate().find(|(_, (a, b))| a != b) {
+                Some((at, pair)) => (format!("[{at}]"), pair),
+                None => break "they differ in a part that has no name".to_owned(),
+            },
+            (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) | (Type::Map(a), Type::Map(b)) => {
+                ("[*]".to_owned(), (&**a, &**b))
+            }
+            _ => break format!("the first result is {}, the second {}", with_article(&name(then)), with_article(&name(otherwise))),
+        };
+        path += &step;
+        (then, otherwise) = (a, b);
+    };
+    if path.is_empty() { why } else { format!("in `{}`, {why}", path.trim_start_matches('.')) }
+}
+
+/// Two attributes of one name whose types differ.
+type Differing<'t, 'v> = Option<(&'t Attribute<'v>, &'t Attribute<'v>)>;
+
+/// Finds the first attribute whose type differs. An attribute that only one type has is an error: its name, which of the
+/// two has it, and which does not.
+fn first_difference<'t, 'v>(
+    a: &'t [Attribute<'v>],
+    b: &'t [Attribute<'v>],
+) -> Result<Differing<'t, 'v>, (&'v str, &'static str, &'static str)> {
+    let of = |all: &'t [Attribute<'v>], name: &str| all.iter().find(|attribute| attribute.name == name);
+    for attribute in a {
+        match of(b, attribute.name) {
+            None => return Err((attribute.name, "first", "second")),
+            Some(other) if other.ty != attribute.ty => return Ok(Some((attribute, other))),
+            Some(_) => {}
+        }
+    }
+    match b.iter().find(|attribute| of(a, attribute.name).is_none()) {
+        Some(extra) => Err((extra.name, "second", "first")),
+        None => Ok(None),
+    }
 }
 
 /// Compares two types like `==`, charged by the compared parts.

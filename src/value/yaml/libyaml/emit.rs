@@ -138,10 +138,12 @@ impl<'o> Emitter<'o> {
     fn double(&mut self, text: &str, indent: usize, may_fold: bool) {
         self.indicator("\"", true, false);
         let mut after_space = false;
+        // Like the reference, takes every character after a byte order mark for one.
+        let is_marked = text.starts_with('\u{feff}');
         let mut chars = text.chars().enumerate().peekable();
         while let Some((at, c)) = chars.next() {
             let next = chars.peek().map(|(_, next)| *next);
-            if !is_printable(c) || is_break(c) || matches!(c, '"' | '\\') {
+            if is_marked || !is_printable(c) || is_break(c) || matches!(c, '"' | '\\') {
                 self.escape(c);
                 after_space = false;
                 continue;

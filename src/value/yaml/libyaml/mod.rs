@@ -22,7 +22,7 @@ mod scan;
 mod scan_text;
 mod write;
 
-pub use read::{read, read_all};
+pub use read::{problem, read, read_all};
 pub use resolve::{Resolved, word};
 pub use scan::NO_TOKEN;
 pub use write::{Form, write};

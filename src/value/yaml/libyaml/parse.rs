@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::scan::{Result, Token, TokenScanner, problem_at};
+use super::scan::{Mark, Result, Token, TokenScanner, problem_at};
 
 /// The prefix of tags that a `!!` stands for.
 const CORE: &str = "tag:yaml.org,2002:";
@@ -52,6 +52,8 @@ pub(super) struct Parser<'t> {
     states: Vec<State>,
     /// The handles of tags and their prefixes.
     handles: Vec<(String, String)>,
+    /// The place of a token that no rule expects.
+    unexpected: Option<Mark>,
 }
 
 const fn empty<'t>() -> Event<'t> {
@@ -62,7 +64,7 @@ impl<'t> Parser<'t> {
     /// Creates a parser, like [`TokenScanner::new`].
     pub fn new(text: &'t str, depth: usize, usual: bool) -> Self {
         let scanner = TokenScanner::new(text, depth, usual);
-        Self { scanner, state: State::ImplicitStart, states: Vec::new(), handles: Vec::new() }
+        Self { scanner, state: State::ImplicitStart, states: Vec::new(), handles: Vec::new(), unexpected: None }
     }
 
     /// Returns the next event.
@@ -114,8 +116,15 @@ impl<'t> Parser<'t> {
 
     /// Returns a problem with the next token. Its line is counted from zero, and the first one is not named.
     fn unexpected<T>(&mut self, message: &str) -> Result<T> {
-        let line = self.scanner.peek()?.1;
-        Err(problem_at(line, message))
+        let mark = self.scanner.peek()?.1;
+        self.unexpected = Some(mark);
+        Err(problem_at(mark.line, message))
+    }
+
+    /// Returns the place of the problem that ended parsing: that of an unexpected token, or the one that the scanner
+    /// reached.
+    pub fn problem_place(&self) -> Mark {
+        self.unexpected.unwrap_or(self.scanner.mark)
     }
 
     fn pop(&mut self) {

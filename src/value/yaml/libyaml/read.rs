@@ -40,6 +40,26 @@ pub fn read_all<'v>(arena: &'v Arena, text: &str, numbers: Numbers, depth: usize
     std::iter::from_fn(|| document(arena, &mut parser, numbers, depth).transpose()).collect()
 }
 
+/// Returns the problem of a text that is not YAML: the message of the libyaml family, and its line and column, from one.
+pub fn problem(text: &str, depth: usize) -> Option<(String, usize, usize)> {
+    let mut parser = checked(text, depth).ok()?;
+    loop {
+        match parser.next() {
+            Ok(Event::StreamEnd) => return None,
+            Ok(_) => {}
+            Err(message) => {
+                let place = parser.problem_place();
+                let message = message.strip_prefix("yaml: ").unwrap_or(&message);
+                let message = match message.split_once(": ") {
+                    Some((line, message)) if line.starts_with("line ") => message,
+                    _ => message,
+                };
+                return Some((message.to_owned(), place.line + 1, place.column + 1));
+            }
+        }
+    }
+}
+
 fn checked(text: &str, depth: usize) -> Result<Parser<'_>, String> {
     let usual = is_usual(text);
     if usual || text.chars().all(is_allowed) {

@@ -69,7 +69,7 @@ pub(super) struct TokenScanner<'t> {
     /// The position in bytes.
     pub(super) at: usize,
     pub(super) mark: Mark,
-    tokens: VecDeque<(Token<'t>, usize)>,
+    tokens: VecDeque<(Token<'t>, Mark)>,
     /// The number of tokens that left the queue.
     taken: usize,
     started: bool,
@@ -109,13 +109,13 @@ impl<'t> TokenScanner<'t> {
         }
     }
 
-    /// Returns the next token and its line, leaving it in the queue.
+    /// Returns the next token and its place, leaving it in the queue.
     #[inline]
-    pub fn peek(&mut self) -> Result<(&Token<'t>, usize)> {
+    pub fn peek(&mut self) -> Result<(&Token<'t>, Mark)> {
         self.fill()?;
         match self.tokens.front() {
-            Some((token, line)) => Ok((token, *line)),
-            None => Ok((&Token::StreamEnd, self.mark.line)),
+            Some((token, mark)) => Ok((token, *mark)),
+            None => Ok((&Token::StreamEnd, self.mark)),
         }
     }
 
@@ -249,7 +249,7 @@ impl<'t> TokenScanner<'t> {
     }
 
     fn push(&mut self, token: Token<'t>) {
-        self.tokens.push_back((token, self.mark.line));
+        self.tokens.push_back((token, self.mark));
     }
 
     fn is_flow(&self) -> bool {
@@ -347,7 +347,7 @@ impl<'t> TokenScanner<'t> {
     }
 
     /// Opens a block at `column`, whose token stands before token number `before` if that is in the queue.
-    fn roll(&mut self, column: usize, before: Option<usize>, token: Token<'t>, line: usize) -> Result<()> {
+    fn roll(&mut self, column: usize, before: Option<usize>, token: Token<'t>, mark: Mark) -> Result<()> {
         let column = isize::try_from(column).unwrap_or(isize::MAX);
         if self.is_flow() || self.indent >= column {
             return Ok(());
@@ -356,8 +356,8 @@ impl<'t> TokenScanner<'t> {
         self.indent = column;
         self.check_depth()?;
         match before {
-            Some(number) => self.tokens.insert(number.saturating_sub(self.taken).min(self.tokens.len()), (token, line)),
-            None => self.tokens.push_back((token, line)),
+            Some(number) => self.tokens.insert(number.saturating_sub(self.taken).min(self.tokens.len()), (token, mark)),
+            None => self.tokens.push_back((token, mark)),
         }
         Ok(())
     }
@@ -458,7 +458,7 @@ impl<'t> TokenScanner<'t> {
             if !self.key_allowed {
                 return Err(self.problem("block sequence entries are not allowed in this context"));
             }
-            self.roll(self.mark.column, None, Token::BlockSequence, self.mark.line)?;
+            self.roll(self.mark.column, None, Token::BlockSequence, self.mark)?;
         }
         self.remove_key()?;
         self.key_allowed = true;
@@ -471,7 +471,7 @@ impl<'t> TokenScanner<'t> {
             if !self.key_allowed {
                 return Err(self.problem("mapping keys are not allowed in this context"));
             }
-            self.roll(self.mark.column, None, Token::BlockMapping, self.mark.line)?;
+            self.roll(self.mark.column, None, Token::BlockMapping, self.mark)?;
         }
         self.remove_key()?;
         self.key_allowed = !self.is_flow();
@@ -486,15 +486,15 @@ impl<'t> TokenScanner<'t> {
             key.possible = false;
             let key = *key;
             let place = key.token.saturating_sub(self.taken).min(self.tokens.len());
-            self.tokens.insert(place, (Token::Key, key.mark.line));
-            self.roll(key.mark.column, Some(key.token), Token::BlockMapping, key.mark.line)?;
+            self.tokens.insert(place, (Token::Key, key.mark));
+            self.roll(key.mark.column, Some(key.token), Token::BlockMapping, key.mark)?;
             self.key_allowed = false;
         } else {
             if !self.is_flow() {
                 if !self.key_allowed {
                     return Err(self.problem("mapping values are not allowed in this context"));
                 }
-                self.roll(self.mark.column, None, Token::BlockMapping, self.mark.line)?;
+                self.roll(self.mark.column, None, Token::BlockMapping, self.mark)?;
             }
             self.key_allowed = !self.is_flow();
         }
@@ -505,55 +505,55 @@ impl<'t> TokenScanner<'t> {
     fn fetch_anchor(&mut self, indicator: char) -> Result<()> {
         self.save_key()?;
         self.key_allowed = false;
-        let line = self.mark.line;
+        let mark = self.mark;
         let name = self.anchor_name()?;
         let token = if indicator == '&' { Token::Anchor(name) } else { Token::Alias(name) };
-        self.tokens.push_back((token, line));
+        self.tokens.push_back((token, mark));
         Ok(())
     }
 
     fn fetch_tag(&mut self) -> Result<()> {
         self.save_key()?;
         self.key_allowed = false;
-        let line = self.mark.line;
+        let mark = self.mark;
         let (handle, suffix) = self.tag()?;
-        self.tokens.push_back((Token::Tag(handle, suffix), line));
+        self.tokens.push_back((Token::Tag(handle, suffix), mark));
         Ok(())
     }
 
     fn fetch_block_scalar(&mut self, literal: bool) -> Result<()> {
         self.remove_key()?;
         self.key_allowed = true;
-        let line = self.mark.line;
+        let mark = self.mark;
         let text = self.block_scalar(literal)?;
-        self.tokens.push_back((Token::Scalar(text.into(), false), line));
+        self.tokens.push_back((Token::Scalar(text.into(), false), mark));
         Ok(())
     }
 
     fn fetch_quoted(&mut self, quote: char) -> Result<()> {
         self.save_key()?;
         self.key_allowed = false;
-        let line = self.mark.line;
+        let mark = self.mark;
         let text = self.quoted(quote)?;
-        self.tokens.push_back((Token::Scalar(text, false), line));
+        self.tokens.push_back((Token::Scalar(text, false), mark));
         Ok(())
     }
 
     fn fetch_plain(&mut self) -> Result<()> {
         self.save_key()?;
         self.key_allowed = false;
-        let line = self.mark.line;
+        let mark = self.mark;
         let flow = self.is_flow();
         let (text, ends_line) = self.plain(flow)?;
         if ends_line {
             self.key_allowed = true;
         }
-        self.tokens.push_back((Token::Scalar(text, true), line));
+        self.tokens.push_back((Token::Scalar(text, true), mark));
         Ok(())
     }
 
     fn directive(&mut self) -> Result<()> {
-        let line = self.mark.line;
+        let (mark, line) = (self.mark, self.mark.line);
         self.advance_ascii(1);
         let name = self.word();
         if name.is_empty() {
@@ -575,7 +575,7 @@ impl<'t> TokenScanner<'t> {
             return Err(self.problem_in(line, "did not find expected comment or line break"));
         }
         self.line_break();
-        self.tokens.push_back((token, line));
+        self.tokens.push_back((token, mark));
         Ok(())
     }
 }

@@ -31,6 +31,9 @@ pub enum Form {
     Json,
     /// The form for people: floats as floats, lists indented, lines not folded.
     Pretty,
+    /// The form that needs no resolution of words: every text in quotes or as a block, keys in the order of their bytes,
+    /// lists not indented in maps, long lines folded.
+    Quoted,
 }
 
 /// Appends `tree` to `out` as a document with a final newline. `grow` receives the length of `out` after each node and
@@ -45,9 +48,12 @@ pub fn write<'t, E>(
     out: &mut String,
     grow: &mut impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(), Refused<E>> {
-    let width = if form == Form::Json { WIDTH } else { usize::MAX };
+    let width = if form == Form::Pretty { usize::MAX } else { WIDTH };
     let mut writer = DocumentWriter { emitter: Emitter::new(out, width), form, open: Vec::new() };
-    writer.node(tree.node(), false)?;
+    let root = tree.node();
+    // A plain scalar could go on in the next line.
+    let is_open = form == Form::Quoted && is_word(&root);
+    writer.node(root, false)?;
     grow(writer.emitter.out.len())?;
     while let Some((node, is_value)) = writer.next()? {
         let text = match &node {
@@ -62,7 +68,15 @@ pub fn write<'t, E>(
         grow(writer.emitter.out.len())?;
     }
     writer.emitter.indent(0);
+    if is_open {
+        out.push_str("...\n");
+    }
     Ok(())
+}
+
+/// Returns `true` for nodes that are never in quotes.
+const fn is_word<'t, T: Tree<'t>>(node: &TreeNode<'t, T>) -> bool {
+    !matches!(node, TreeNode::List(_) | TreeNode::Map(_) | TreeNode::Text(_) | TreeNode::Made(_) | TreeNode::Octets(_))
 }
 
 /// The rest of a list or map that is being written.
@@ -120,7 +134,7 @@ impl<'t, T: Tree<'t>> DocumentWriter<'_, 't, T> {
     fn key<E>(&mut self, key: &str, indent: usize) -> Result<(), Refused<E>> {
         let text = match self.form {
             Form::Json => through_json_key(key)?,
-            Form::Pretty => Cow::Borrowed(key),
+            Form::Pretty | Form::Quoted => Cow::Borrowed(key),
         };
         let analysis = Analysis::of(&text, self.form == Form::Pretty);
         let is_simple = !analysis.multiline && text.len() <= LONGEST_KEY;
@@ -128,7 +142,7 @@ impl<'t, T: Tree<'t>> DocumentWriter<'_, 't, T> {
         if !is_simple {
             self.emitter.indicator("?", true, true);
         }
-        let style = analysis.style(wanted_style(&text), is_simple);
+        let style = analysis.style(self.form.wanted_style(&text), is_simple);
         self.emitter.scalar(&text, style, indent + 2, is_simple);
         if !is_simple {
             self.emitter.indent(indent);
@@ -154,7 +168,7 @@ impl<'t, T: Tree<'t>> DocumentWriter<'_, 't, T> {
     fn open<E>(&mut self, content: OpenCollection<'t, T>, is_value: bool) -> Result<(), Refused<E>> {
         // A list in the line of its key is not indented further than the key.
         let level = is_value
-            && self.form == Form::Json
+            && self.form != Form::Pretty
             && !matches!(content, OpenCollection::Map(_))
             && !self.emitter.indention;
         let indent = match self.indent() {
@@ -187,9 +201,9 @@ impl<'t, T: Tree<'t>> DocumentWriter<'_, 't, T> {
             },
             TreeNode::Time(seconds, nanos) => match self.form {
                 Form::Pretty => self.emitter.word(&time_text(seconds, nanos)),
-                Form::Json => self.text(&time_text(seconds, nanos)),
+                Form::Json | Form::Quoted => self.text(&time_text(seconds, nanos)),
             },
-            TreeNode::Bytes(octets) if self.form == Form::Json => self.text(&base64(octets)),
+            TreeNode::Bytes(octets) if self.form != Form::Pretty => self.text(&base64(octets)),
             TreeNode::Spelled(text) => self.emitter.word(text),
             TreeNode::Digits(text) => self.emitter.word(&text),
             TreeNode::Tagged(_, inner) => return self.scalar(inner.node()),
@@ -202,14 +216,14 @@ impl<'t, T: Tree<'t>> DocumentWriter<'_, 't, T> {
 
     fn any_text<E>(&mut self, text: &str) -> Result<(), Refused<E>> {
         match self.form {
-            Form::Pretty => self.text(text),
+            Form::Pretty | Form::Quoted => self.text(text),
             Form::Json => self.text(&through_json(Cow::Borrowed(text))?),
         }
         Ok(())
     }
 
     fn text(&mut self, text: &str) {
-        let style = Analysis::of(text, self.form == Form::Pretty).style(wanted_style(text), false);
+        let style = Analysis::of(text, self.form == Form::Pretty).style(self.form.wanted_style(text), false);
         let indent = self.indent().unwrap_or(0) + 2;
         self.emitter.scalar(text, style, indent, false);
     }
@@ -219,18 +233,23 @@ impl<'t, T: Tree<'t>> DocumentWriter<'_, 't, T> {
 fn sorted<'t, T: Tree<'t>>(entries: T::Entries, form: Form) -> Vec<(Cow<'t, str>, T)> {
     let mut entries: Vec<_> = entries.map(|(key, value)| (key.to_text(), value)).collect();
     entries.sort_by(|a, b| a.0.cmp(&b.0));
+    if form == Form::Quoted {
+        return entries;
+    }
     sort_keys(&mut entries, |a, b| compare_keys(&a.0, &b.0, form == Form::Pretty).is_lt());
     entries
 }
 
-/// Returns the preferred style of a text.
-fn wanted_style(text: &str) -> Style {
-    if text.contains('\n') {
-        Style::Literal
-    } else if resolve(text) == Resolved::Text && !is_base_60(text) {
-        Style::Plain
-    } else {
-        Style::DoubleQuoted
+impl Form {
+    /// Returns the preferred style of a text.
+    fn wanted_style(self, text: &str) -> Style {
+        if text.contains('\n') {
+            Style::Literal
+        } else if self != Form::Quoted && resolve(text) == Resolved::Text && !is_base_60(text) {
+            Style::Plain
+        } else {
+            Style::DoubleQuoted
+        }
     }
 }
 
@@ -239,11 +258,11 @@ fn float(n: f64, form: Form) -> Result<String, String> {
     if !n.is_finite() {
         return match form {
             Form::Json => Err(format!("json: unsupported value: {}", not_finite(n))),
-            Form::Pretty if n.is_nan() => Ok(".nan".to_owned()),
-            Form::Pretty => Ok(if n > 0.0 { ".inf" } else { "-.inf" }.to_owned()),
+            Form::Pretty | Form::Quoted if n.is_nan() => Ok(".nan".to_owned()),
+            Form::Pretty | Form::Quoted => Ok(if n > 0.0 { ".inf" } else { "-.inf" }.to_owned()),
         };
     }
-    if form == Form::Pretty {
+    if form != Form::Json {
         return Ok(shortest(n));
     }
     let text = exchanged_float(n);

@@ -9,6 +9,7 @@ use super::{
     Attribute, Attributes, Block, BlockSchema, Body, BodyExpression, BodySchema, Content, Context, DiagnosticList,
     Label, Location, locate,
 };
+use crate::syntax::is_identifier;
 use crate::values::elements::elements;
 use crate::values::{constraint_name, convert};
 use dropforge_base::diagnostics::{Diagnostic, Result};
@@ -16,7 +17,7 @@ use dropforge_base::text::Span;
 use dropforge_value::{Arena, Type, Value};
 
 /// The type of the blocks that are expanded.
-const DYNAMIC: &str = "dynamic";
+pub const DYNAMIC: &str = "dynamic";
 
 /// Returns a body whose `dynamic` blocks are expanded, at every depth, when its content is asked for.
 ///
@@ -198,7 +199,7 @@ impl<'r> ExpandedBody<'r> {
         label: &Label,
         diagnostics: &mut DiagnosticList,
     ) -> Option<Dynamic<'r>> {
-        let schema = BodySchema::new().required("for_each").optional("iterator").block("content", &[]);
+        let schema = arguments();
         let schema = if wanted.labels.is_empty() { schema } else { schema.required("labels") };
         let before = diagnostics.len();
         let content = block.body.content(&schema, diagnostics);
@@ -216,7 +217,10 @@ impl<'r> ExpandedBody<'r> {
         }
         let mut report = |error| diagnostics.push(error);
         let iterator = match content.attributes.get("iterator") {
-            Some(attribute) => self.iterator(&attribute.expr).map_err(&mut report).ok()?,
+            Some(attribute) => {
+                let name = iterator(&attribute.expr).map_err(&mut report).ok()?;
+                self.context.arena().copy_str(&name)
+            }
             None => self.context.arena().copy_str(&wanted.name),
         };
         let labels = match content.attributes.get("labels") {
@@ -226,12 +230,6 @@ impl<'r> ExpandedBody<'r> {
         let content = content_block(&content).map_err(report).ok()?;
         let (location, name) = (block.location(), wanted.name.clone());
         Some(Dynamic { name, location, type_range: label.range, collection, marks, iterator, labels, content })
-    }
-
-    fn iterator(&self, expr: &BodyExpression<'r>) -> Result<&'r str> {
-        let detail = "The name of an iterator must be a single name.";
-        let error = || expr.location().label(mistyped("Invalid dynamic iterator name", detail));
-        expr.keyword().map(|name| self.context.arena().copy_str(&name)).ok_or_else(error)
     }
 
     /// Makes the block of an element.
@@ -269,12 +267,49 @@ impl<'r> ExpandedBody<'r> {
     }
 }
 
+/// The content of a `dynamic` block, without `labels`, which blocks without labels do not have.
+fn arguments() -> BodySchema {
+    BodySchema::new().required("for_each").optional("iterator").block("content", &[])
+}
+
+/// Reports what is wrong with a `dynamic` block whatever the values of its arguments and the blocks that it makes.
+pub fn check_dynamic(body: &Body<'_>, diagnostics: &mut DiagnosticList) {
+    let content = body.content(&arguments().optional("labels"), diagnostics);
+    let (attributes, mut found) = (&content.attributes, Vec::new());
+    found.extend(attributes.get("iterator").and_then(|attribute| iterator(&attribute.expr).err()));
+    found.extend(attributes.get("labels").and_then(|attribute| listed(&attribute.expr).err()));
+    found.extend(content_block(&content).err());
+    diagnostics.extend(found);
+}
+
+/// Reads the name of an iterator.
+fn iterator(expr: &BodyExpression<'_>) -> Result<String> {
+    let error = || {
+        let detail = "The name of an iterator must be a single name.";
+        let error = mistyped("Invalid dynamic iterator name", detail);
+        let name = expr.location().source.slice(expr.range()).trim_matches('"');
+        let error = if is_identifier(name) { error.with_help(format!("write it without quotes: `{name}`")) } else { error };
+        expr.location().label(error)
+    };
+    expr.keyword().ok_or_else(error)
+}
+
+/// Returns the expressions of `labels`.
+fn listed<'r>(expr: &BodyExpression<'r>) -> Result<Vec<BodyExpression<'r>>> {
+    expr.static_list().ok_or_else(|| {
+        expr.location().label(mistyped("Invalid expression", "The labels must be a list of expressions."))
+    })
+}
+
+/// Returns the error of a value that cannot be a label.
+pub fn not_a_label(location: Location<'_>, reason: &str) -> Box<Diagnostic> {
+    let detail = format!("This value cannot be the label of a block: {reason}.");
+    location.label(mistyped("Invalid dynamic block label", detail))
+}
+
 /// Reads the `labels` of a `dynamic` block.
 fn labels<'r>(wanted: &BlockSchema, expr: &BodyExpression<'r>) -> Result<Vec<BodyExpression<'r>>> {
-    let Some(labels) = expr.static_list() else {
-        let error = mistyped("Invalid expression", "The labels must be a list of expressions.");
-        return Err(expr.location().label(error));
-    };
+    let labels = listed(expr)?;
     let (summary, location) = match labels.get(wanted.labels.len()) {
         Some(extra) => ("Extraneous dynamic block label", extra.location()),
         None if labels.len() < wanted.labels.len() => ("Insufficient dynamic block labels", expr.location()),
@@ -305,10 +340,7 @@ fn block_label<'r>(
     if diagnostics.len() > before {
         return None;
     }
-    let error = |reason: &str| {
-        let detail = format!("This value cannot be the label of a block: {reason}.");
-        expr.location().label(mistyped("Invalid dynamic block label", detail))
-    };
+    let error = |reason: &str| not_a_label(expr.location(), reason);
     let convert = context.attempt(diagnostics, |cx| convert(cx, value, &Type::String), |wrong| error(&wrong.message));
     let text = convert?.unmarked().0;
     match text.as_str() {

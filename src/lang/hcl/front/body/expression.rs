@@ -4,7 +4,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::sources::{JsonFile, NativeFile};
+use super::sources::{JsonBody, JsonFile, NativeFile};
 use super::{Attribute, Block, Body, BodySchema, Context, DiagnosticList, Location};
 use crate::compile::Executable;
 use crate::evaluation::literal_number;
@@ -146,6 +146,14 @@ impl<'r> BodyExpression<'r> {
                 entries.map(|entry| (part(entry.key), part(entry.value))).collect()
             }
         })
+    }
+
+    /// Returns the body that an object of the JSON syntax is.
+    pub(crate) fn object_body(&self) -> Option<Body<'r>> {
+        match self.written {
+            Written::Json(file, id) => Some(Body::of(JsonBody::new(file, id))),
+            Written::Native(..) => None,
+        }
     }
 
     /// Calls `look` with the traversal that the expression is, or that a string of the JSON syntax contains.

@@ -54,7 +54,8 @@ pub use content::{
     Location, locate, mistyped, structure,
 };
 pub use de::from_body;
-pub use expand::{expand, not_iterable};
+pub use expand::expand;
+pub(crate) use expand::{DYNAMIC, check_dynamic, not_a_label, not_iterable};
 pub use expression::{BodyExpression, DynamicNode, Reference, ReferenceStep, visit_dynamic};
 pub use file::File;
 pub(crate) use sources::NativeFile;

@@ -45,6 +45,11 @@ impl NativeFile {
         self.root
     }
 
+    /// Returns a body of the tree.
+    pub fn body(&self, id: BodyId) -> Body<'_> {
+        Body::of(NativeBody::new(self, id))
+    }
+
     pub(super) fn compiler(&self) -> &Compiler {
         &self.compiler
     }

@@ -1,7 +1,7 @@
 //! Expressions without errors for any values of their variables. A check need not evaluate them.
 
 use crate::argument_gate::takes_errors;
-use crate::syntax::{Call, Expr, ExprId, For, Operator, Run, Str, Tree, UnaryOp};
+use crate::syntax::{Call, Expr, ExprId, For, Operator, Run, Str, Tree, UnaryOp, function_name};
 use dropforge_machine::bytecode::ImportKind;
 use dropforge_machine::function::{Admits, Params, PositionalParam, Registry, ResultType};
 use dropforge_value::{Inputs, Type};
@@ -195,7 +195,7 @@ impl<'s> Certain<'_, 's> {
 
     /// Returns the kind of a call whose function does not run because an argument is not known.
     fn call(&self, call: &Call, depth: u32) -> Option<CertainKind> {
-        let function = self.registry.get(ImportKind::Function, self.tree.str(call.name))?;
+        let function = self.registry.get(ImportKind::Function, function_name(self.tree, call))?;
         let Params::Positional(params) = &function.params else { return None };
         let (args, needed) = (self.tree.ids(call.args), params.params.len());
         let fits = args.len() == needed || args.len() > needed && params.rest.is_some();

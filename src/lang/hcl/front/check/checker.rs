@@ -6,13 +6,14 @@ use super::certain::Certain;
 use crate::Rules;
 use crate::compile::Compiler;
 use crate::lower::Root;
-use crate::syntax::{Call, Expr, ExprId, For, Operator, Tree, children};
+use crate::syntax::{Call, Expr, ExprId, For, Operator, Tree, children, function_name};
 use crate::value_notes::explain;
-use dropforge_base::diagnostics::{Diagnostic, Result as Checked};
+use crate::values::convert::{conversion_exists, mismatch};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result as Checked};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::Span;
 use dropforge_machine::bytecode::ImportKind;
-use dropforge_machine::function::{Admits, Budgets, Capabilities, Cx, Params};
+use dropforge_machine::function::{Admits, Budgets, Capabilities, Cx, Params, fitting};
 use dropforge_machine::vm::{Evaluator, Space};
 use dropforge_value::{Arena, Inputs, Type, Value};
 
@@ -208,10 +209,7 @@ impl<'c, 's> Checker<'c, 's> {
         let region = of.region;
         if !of.is_certain {
             let (_, mut errors) = self.evaluate_in(region, compiled.as_deref_mut())?;
-            let inputs = Inputs::layered(self.variables, region.locals);
-            let limits = self.compiler.limits();
-            let cx = Cx::new(self.space.arena(), inputs, limits, Capabilities::NONE, &self.space.caches);
-            explain(&cx, region.tree, &mut errors);
+            explain(&self.context(region), region.tree, &mut errors);
             self.found.extend(errors);
         }
         for part in &of.parts {
@@ -265,7 +263,9 @@ impl<'c, 's> Checker<'c, 's> {
         };
         match part {
             RegionPart::Branches { condition, then, otherwise } => {
+                let root = condition.root;
                 let condition = value(self, condition)?;
+                self.check_condition(region.within(root), &condition)?;
                 for (truth, branch) in [(true, *then), (false, *otherwise)] {
                     if !matches!(condition, AbstractValue::Bool(other) if other != truth) {
                         self.pending.push(region.within(branch));
@@ -283,16 +283,36 @@ impl<'c, 's> Checker<'c, 's> {
             }
             RegionPart::Loop { of, collection } => {
                 let collection = value(self, collection)?;
-                self.add_loop_body(of, &collection, region);
+                self.add_loop_body(of, &collection, region)?;
             }
         }
         Ok(())
     }
 
+    /// Reports a condition whose type never converts to a boolean. Evaluation only finds that of a known value.
+    fn check_condition(&mut self, region: Region<'s>, condition: &AbstractValue<'s>) -> Checked<()> {
+        let AbstractValue::OfType(ty) = condition else { return Ok(()) };
+        let cx = self.context(region);
+        if fitting(conversion_exists(&cx, ty, &Type::Bool, true))?.unwrap_or(true) {
+            return Ok(());
+        }
+        let why = fitting(mismatch(&cx, ty, &Type::Bool))?.unwrap_or_default();
+        drop(cx);
+        let error = Diagnostic::new(Code::TypeMismatch, "Incorrect condition type").with_detail(why);
+        self.found.push(error.at(region.tree.source(), region.tree.span(region.root), ""));
+        Ok(())
+    }
+
+    /// Returns a context in which the names of a region have their values.
+    fn context(&self, region: Region<'s>) -> Cx<'_> {
+        let inputs = Inputs::layered(self.variables, region.locals);
+        Cx::new(self.space.arena(), inputs, self.compiler.limits(), Capabilities::NONE, &self.space.caches)
+    }
+
     /// Adds the parts of a loop that are evaluated for each element, with unknown loop variables.
-    fn add_loop_body(&mut self, of: &'s For, collection: &AbstractValue<'s>, region: Region<'s>) {
+    fn add_loop_body(&mut self, of: &'s For, collection: &AbstractValue<'s>, region: Region<'s>) -> Checked<()> {
         if matches!(collection, AbstractValue::Empty) {
-            return;
+            return Ok(());
         }
         let ((key, value), arena) = (collection.element_types(), self.space.arena());
         let key = of.key_var.map(|name| (region.tree.str(name), arena.unknown(key)));
@@ -300,6 +320,11 @@ impl<'c, 's> Checker<'c, 's> {
         let locals = self.with(region.locals, key.into_iter().chain([value]));
         let parts = [of.condition, Some(of.value), of.key].into_iter().flatten();
         self.pending.extend(parts.map(|root| Region::new(region.tree, root, locals)));
+        if let Some(condition) = of.condition.map(|root| Region::new(region.tree, root, locals)) {
+            let value = self.evaluate(condition)?;
+            self.check_condition(condition, &value)?;
+        }
+        Ok(())
     }
 
     /// Adds names to `locals`.
@@ -350,7 +375,7 @@ impl<'c, 's> Checker<'c, 's> {
 
     /// Returns `true` if the function of a call handles errors of its arguments.
     fn handles_errors(&self, tree: &Tree, call: &Call) -> bool {
-        let function = self.compiler.registry().get(ImportKind::Function, tree.str(call.name));
+        let function = self.compiler.registry().get(ImportKind::Function, function_name(tree, call));
         let Some(Params::Positional(params)) = function.map(|function| &function.params) else { return false };
         params.params.iter().chain(&params.rest).any(|param| param.admits.include(Admits::ERRORS))
     }

@@ -7,10 +7,10 @@
 //! |---|---|
 //! | `function "name" { … }` of the file | expressions of the file may call it, and `result` sees its parameters, each of any type |
 //! | `variable "name" { type = … }` of the file | `type` is a type expression |
-//! | `dynamic "x" { for_each = …, content { … } }` at any depth | `content` and `labels` see `x.key` and `x.value` of the types of the elements |
+//! | `dynamic "x" { for_each = …, content { … } }` at any depth | `content` and `labels` see `x.key` and `x.value` of the types of the elements, and nothing else is allowed in it. Outside modules, a block that has none of these is not one |
 //!
-//! The variables of a module of Terraform or OpenTofu are the attributes of `var`, and its other names are not declared: the
-//! name of the file tells that it is one.
+//! The variables of a module of Terraform or OpenTofu are the attributes of `var`, its other names are not declared, and the
+//! content of its blocks `variable`, `output` and `locals` is known. The name of the file tells that it is one.
 //!
 //! An object with keys like `aws.west` has no value. The program reads its keys statically, so only its values are
 //! checked. In the JSON syntax, every string is checked as a template, whether it is an argument or the name of a
@@ -20,11 +20,16 @@ use std::sync::Arc;
 
 use super::checker::{AbstractValue, Checker, Region};
 use super::{Definition, VariableTypes, definitions, untyped_variables, with_own_functions, without_capabilities};
-use crate::body::{Body, BodyExpression, BodySchema, Context, File, Location, NativeFile, not_iterable};
+use crate::body::{
+    Body, BodyExpression, BodySchema, Context, DYNAMIC, File, Location, NativeFile, check_dynamic, not_a_label,
+    not_iterable,
+};
 use crate::compile::Compiler;
-use crate::syntax::{AttributeNode, BlockNode, BodyId, Expr, ExprId, Tree, keyword, static_map};
+use crate::front::module_blocks::report_module;
+use crate::syntax::{AttributeNode, BlockNode, BodyId, Expr, ExprId, Tree, keyword, static_list, static_map};
 use crate::typeexpr::Mode;
-use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked, at_most};
+use crate::values::types::name as type_name;
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked, at_most, with_article};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::Source;
 use dropforge_machine::function::Registry;
@@ -77,6 +82,9 @@ pub fn check_config(
     checker.found.extend(file.diagnostics().iter().cloned().chain(own_errors));
     let context = Context::new(&space, limits);
     let mut walk = ConfigWalk { file: &file, space: &space, checker, context, bodies: Vec::new(), values: Vec::new() };
+    if is_module(source.name()) {
+        report_module(&file, &mut walk.checker.found);
+    }
     walk.variable_types(&file.body());
     walk.function_results(&file.body())?;
     walk.file()?;
@@ -169,7 +177,7 @@ impl<'s> ConfigWalk<'_, 's> {
                 match tree.str(block.name) {
                     "function" if id == root => {}
                     "variable" if id == root => self.native_variable(tree, block, locals),
-                    "dynamic" if self.native_dynamic(tree, block, locals)? => {}
+                    DYNAMIC if self.native_dynamic(tree, block, locals)? => {}
                     _ => self.bodies.push((block.body, locals)),
                 }
             }
@@ -203,22 +211,66 @@ impl<'s> ConfigWalk<'_, 's> {
     /// Checks a `dynamic` block. Returns `false` if it is not one.
     fn native_dynamic(&mut self, tree: &'s Tree, block: &'s BlockNode, locals: Value<'s>) -> Checked<bool> {
         let Some((label, body)) = block.labels.first().zip(tree.body(block.body)) else { return Ok(false) };
-        let argument = |name| body.attributes.iter().find(|of| tree.str(of.name) == name).map(|of| of.expr);
-        let Some(for_each) = argument("for_each") else { return Ok(false) };
-        let name = argument("iterator").and_then(|id| keyword(tree, id)).unwrap_or_else(|| tree.str(label.text));
-        let location = Location { source: tree.source(), span: tree.span(for_each) };
-        let collection = self.checker.evaluate(Region::new(tree, for_each, locals))?;
-        let inner = self.with_iterator(collection, location, name, locals);
+        let argument = |name: &str| body.attributes.iter().find(|of| tree.str(of.name) == name).map(|of| of.expr);
+        let has_block = |name: &str| body.blocks.iter().any(|block| tree.str(block.name) == name);
+        let is_one = DYNAMIC_PARTS.iter().any(|name| argument(name).is_some() || has_block(name));
+        if !is_one && !is_module(tree.source().name()) {
+            return Ok(false);
+        }
+        if let Some(file) = self.file.as_native() {
+            check_dynamic(&file.body(block.body), &mut self.checker.found);
+        }
+        let text = |id| tree.source().slice(tree.span(id)).trim_matches('"');
+        let name = argument("iterator").map(|id| keyword(tree, id).unwrap_or_else(|| text(id)));
+        let name = name.unwrap_or_else(|| tree.str(label.text));
+        let inner = match argument("for_each") {
+            Some(for_each) => {
+                let location = Location { source: tree.source(), span: tree.span(for_each) };
+                let collection = self.checker.evaluate(Region::new(tree, for_each, locals))?;
+                self.with_iterator(collection, location, name, locals)
+            }
+            None => self.with_unknown_iterator(name, locals),
+        };
         for attribute in &body.attributes {
             match tree.str(attribute.name) {
                 "iterator" => {}
-                "labels" => self.add_arguments(tree, [attribute], inner),
+                "labels" => self.native_labels(tree, attribute, inner)?,
                 _ => self.add_arguments(tree, [attribute], locals),
             }
         }
         let within = |block: &BlockNode| if tree.str(block.name) == "content" { inner } else { locals };
         self.bodies.extend(body.blocks.iter().map(|block| (block.body, within(block))));
         Ok(true)
+    }
+
+    /// Checks the labels of a `dynamic` block.
+    fn native_labels(&mut self, tree: &'s Tree, labels: &AttributeNode, locals: Value<'s>) -> Checked<()> {
+        self.add_arguments(tree, [labels], locals);
+        for &label in static_list(tree, labels.expr).unwrap_or_default() {
+            let value = self.checker.evaluate(Region::new(tree, label, locals))?;
+            self.label(value, Location { source: tree.source(), span: tree.span(label) });
+        }
+        Ok(())
+    }
+
+    /// Reports a label that is not a string, whatever the values are.
+    fn label(&mut self, value: AbstractValue<'s>, location: Location<'_>) {
+        let reason = match value {
+            AbstractValue::Null => "it is null".to_owned(),
+            AbstractValue::Empty => "it is a collection".to_owned(),
+            AbstractValue::OfType(ty) if !ty.is_primitive() && !matches!(ty, Type::Dynamic) => {
+                format!("it is {}", with_article(&type_name(&ty)))
+            }
+            _ => return,
+        };
+        self.checker.found.push(not_a_label(location, &reason));
+    }
+
+    /// Adds an iterator over an unknown value to `locals`.
+    fn with_unknown_iterator(&mut self, name: &'s str, locals: Value<'s>) -> Value<'s> {
+        let unknown = self.space.arena().unknown(Type::Dynamic);
+        let iterator = self.space.arena().map(&[("key", unknown), ("value", unknown)]);
+        self.checker.with(locals, [(name, iterator)])
     }
 
     /// Adds an iterator over a `for_each` value to `locals`.
@@ -273,12 +325,17 @@ impl<'s> ConfigWalk<'_, 's> {
         if labelled.is_empty() {
             self.values.push((value.clone(), locals, false));
         }
-        for (label, value) in labelled.into_iter().flatten() {
+        for (label, value) in labelled.into_iter().flat_map(|(_, labels)| labels) {
             let blocks = objects(&value);
             if blocks.is_empty() {
                 self.values.push((value, locals, false));
             }
-            for block in blocks {
+            for (body, block) in blocks {
+                let has = |wanted: &&str| block.iter().any(|(key, _)| name(key) == *wanted);
+                let is_one = is_module(body.location().source.name()) || DYNAMIC_PARTS.iter().any(has);
+                if let Some(body) = body.object_body().filter(|_| is_one) {
+                    check_dynamic(&body, &mut self.checker.found);
+                }
                 self.json_dynamic_block(name(&label), block, locals)?;
             }
         }
@@ -294,8 +351,12 @@ impl<'s> ConfigWalk<'_, 's> {
                 let collection = self.evaluate_json(for_each, locals)?;
                 self.with_iterator(collection, for_each.location(), iterator, locals)
             }
-            None => locals,
+            None => self.with_unknown_iterator(iterator, locals),
         };
+        for label in property("labels").and_then(BodyExpression::static_list).unwrap_or_default() {
+            let value = self.evaluate_json(&label, inner)?;
+            self.label(value, label.location());
+        }
         self.values.extend(block.into_iter().map(|(key, value)| {
             let within = if matches!(name(&key), "content" | "labels") { inner } else { locals };
             (value, within, false)
@@ -325,6 +386,9 @@ impl<'s> ConfigWalk<'_, 's> {
     }
 }
 
+/// The arguments and the block of `dynamic` blocks. Another program's block of that type has none of them.
+const DYNAMIC_PARTS: &[&str] = &["for_each", "iterator", "labels", "content"];
+
 /// Returns `true` if the key of an entry is a name with steps, which is not the key of a value.
 fn is_traversal(tree: &Tree, key: ExprId) -> bool {
     let Expr::Key { inner, forced: false } = tree.expr(key) else { return false };
@@ -339,10 +403,8 @@ fn name<'s>(key: &BodyExpression<'s>) -> &'s str {
     key.location().source.slice(key.range()).trim_matches('"')
 }
 
-/// Returns the entries of an object, or of each object of a list.
-fn objects<'s>(value: &BodyExpression<'s>) -> Vec<Entries<'s>> {
-    match value.static_list() {
-        Some(items) => items.iter().filter_map(BodyExpression::static_map).collect(),
-        None => value.static_map().into_iter().collect(),
-    }
+/// Returns an object with its entries, or each object of a list.
+fn objects<'s>(value: &BodyExpression<'s>) -> Vec<(BodyExpression<'s>, Entries<'s>)> {
+    let items = value.static_list().unwrap_or_else(|| vec![value.clone()]);
+    items.into_iter().filter_map(|item| item.static_map().map(|entries| (item, entries))).collect()
 }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use crate::body::{Attribute, Block, Body, BodyExpression, BodySchema, DiagnosticList, File, Location, user_functions};
 use crate::compile::Compiler;
+use crate::front::module_blocks::{report_misspelled, report_variable};
 use crate::syntax::{Expr, ExprId, Parsed, Tree, parse_template};
 use crate::typeexpr::Mode;
 use crate::values::json::{Json, decode_type, encode_type};
@@ -318,6 +319,7 @@ impl VariableTypes {
 }
 
 fn declared<'r>(file: &'r File, diagnostics: &mut DiagnosticList) -> Vec<Declared<'r>> {
+    report_misspelled(file, &["variable"], diagnostics);
     let (blocks, rest) = blocks(file, diagnostics);
     let attributes = arguments(file, &rest, diagnostics);
     let attributes = attributes.into_iter().map(|of| (of.name.to_owned(), of.name_location(), Some(of.expr)));
@@ -331,7 +333,8 @@ fn blocks<'r>(file: &'r File, diagnostics: &mut DiagnosticList) -> (Vec<Declared
     let mut all = Vec::new();
     for block in &content.blocks {
         let Some(label) = block.labels.first() else { continue };
-        let (inner, _) = block.body.partial_content(&BodySchema::new().optional("type"), diagnostics);
+        let (inner, _) = block.body.partial_content(&BodySchema::new().optional("type"), &mut Vec::new());
+        report_variable(&block.body, diagnostics);
         let location = Location { source: block.source, span: label.range };
         let ty = inner.attributes.get("type").map(|attribute| attribute.expr.clone());
         all.push((label.text.clone(), location, ty));

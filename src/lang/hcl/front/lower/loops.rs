@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Lowering;
 use crate::argument_gate::takes_errors;
 use crate::syntax::tree::Broken;
-use crate::syntax::{Call, ExprId, For, ForId};
+use crate::syntax::{Call, ExprId, For, ForId, function_name};
 use crate::typeexpr;
 use crate::typeexpr::Mode;
 use crate::values::json::encode_type;
@@ -173,7 +173,7 @@ impl<'t> Lowering<'t> {
 impl<'t> Lowering<'t> {
     /// Pushes the result of a call.
     pub(super) fn call(&mut self, span: Span, call: &Call) -> Result<()> {
-        let name: &'t str = self.tree.str(call.name);
+        let name: &'t str = function_name(self.tree, call);
         let Some(function) = self.registry.get(ImportKind::Function, name) else {
             self.unknown_function(span, call);
             return Ok(());
@@ -259,11 +259,12 @@ impl<'t> Lowering<'t> {
 
     fn unknown_function(&mut self, span: Span, call: &Call) {
         let (name, names) = (self.tree.str(call.name), || self.registry.names(ImportKind::Function));
+        let function = function_name(self.tree, call);
         if names().next().is_none() {
             let help = Some("there are no functions here".to_owned());
             return self.fail(span, Code::UnknownFunction, "Function calls not allowed".to_owned(), None, help);
         }
-        let help = nearest(name, names()).map(|near| format!("did you mean `{near}`?"));
+        let help = nearest(function, names()).map(|near| format!("did you mean `{near}`?"));
         let (summary, available) = (format!("Call to unknown function `{name}`"), names().map(str::to_owned).collect());
         self.fail(call.name_span, Code::UnknownFunction, summary, Some(available), help);
     }

@@ -129,6 +129,12 @@ pub fn keyword(tree: &Tree, id: ExprId) -> Option<&str> {
     }
 }
 
+/// The name of the function that a call names: `upper` for `core::upper`, as the reference calls its own functions.
+pub fn function_name<'t>(tree: &'t Tree, call: &Call) -> &'t str {
+    let name = tree.str(call.name);
+    name.strip_prefix("core::").unwrap_or(name)
+}
+
 /// The elements of `[ … ]`.
 pub fn static_list(tree: &Tree, id: ExprId) -> Option<&[ExprId]> {
     let Expr::Tuple(elements) = unwrapped(tree, id).expr else { return None };

@@ -9,7 +9,7 @@ pub mod token;
 pub mod tree;
 
 pub use analysis::{children, keyword, static_list};
-pub(crate) use analysis::{static_call, static_map};
+pub(crate) use analysis::{function_name, static_call, static_map};
 pub use lexer::{is_identifier, lex_config, scan_string_literal};
 pub use parser::{Parsed, parse_config, parse_expression, parse_template};
 pub use token::{Token, TokenKind};

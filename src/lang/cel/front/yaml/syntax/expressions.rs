@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 
 use super::build::{Directive, FileBuilder};
+use super::shell_help;
 use super::tree::{ExpressionId, Free, NodeId, TemplateExpression};
 use crate::syntax::tree::{Expr, ExprId, Function, Literal, Name, Operator, Selection, Tree};
 use crate::syntax::{self, Options};
@@ -154,6 +155,7 @@ impl FileBuilder<'_> {
             label.source = self.file.source.clone();
             label.span = places.span(label.span);
         }
+        shell_help::add(&mut error);
         self.report(Box::new(error), owner);
     }
 

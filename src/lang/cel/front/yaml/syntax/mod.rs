@@ -8,6 +8,7 @@ mod directives;
 mod expressions;
 mod names;
 mod nodes;
+mod shell_help;
 pub mod tree;
 
 pub use build::BuildOptions;
