@@ -33,6 +33,7 @@ mod hooks;
 mod hostile;
 mod intent;
 mod lsp;
+mod mistakes;
 mod modes;
 mod operations;
 mod output;

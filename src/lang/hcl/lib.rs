@@ -213,7 +213,8 @@ fn unknown_variable(cx: &Cx<'_>, name: &str) -> Box<Diagnostic> {
     let names: Vec<_> = cx.inputs().iter().map(|(name, _)| name).collect();
     if names.is_empty() {
         return Diagnostic::new(Code::UndefinedVariable, "Variables not allowed")
-            .with_detail(format!("`{name}` has no value: no variables are given"));
+            .with_detail(format!("`{name}` has no value: no variables are given"))
+            .with_help(format!("a text has quotes: `\"{name}\"`"));
     }
     let error = Diagnostic::new(Code::UndefinedVariable, "Unknown variable")
         .with_detail(format!("There is no variable named `{name}`"));

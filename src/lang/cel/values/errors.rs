@@ -15,7 +15,15 @@ pub fn no_such_overload(function: &str, member: bool, arguments: &[Value<'_>]) -
     };
     let operator = function.starts_with('_') || function.ends_with('_') || function == "@in";
     let code = if operator { Code::TypeMismatch } else { Code::BadArgument };
-    Diagnostic::new(code, format!("no such overload: {call}"))
+    let error = Diagnostic::new(code, format!("no such overload: {call}"));
+    match types.as_slice() {
+        ["string", other @ ("int" | "uint" | "double" | "bool")] | [other @ ("int" | "uint" | "double" | "bool"), "string"]
+            if function == "_+_" =>
+        {
+            error.with_help(format!("`string(…)` makes a text of the {other}"))
+        }
+        _ => error,
+    }
 }
 
 /// A calculation without a result: `integer overflow`, `division by zero`.

@@ -18,7 +18,7 @@ use dropforge_base::stdlib::strings::hex;
 use dropforge_machine::function::{Arguments, Cx, Fault, FromArgument, Outcome, Rest, whole};
 use dropforge_machine::functions;
 use dropforge_value::Value;
-use flate2::Compression;
+use flate2::{Compress, Compression, Crc, FlushCompress};
 use flate2::read::GzDecoder;
 use getrandom::SysRng;
 use rsa::BoxedUint;
@@ -36,7 +36,9 @@ functions! {
     "base64decode" (str: String [marked]) -> String = decode_base64, "Decodes base64 to a string."
         ["base64decode(\"SGVsbG8=\")" => "\"Hello\""];
     "base64gzip" (str: String) -> String = zip, "Compresses a string with gzip and encodes the result in base64."
-        ["base64gunzip(base64gzip(\"test\"))" => "\"test\""];
+        ["base64gunzip(base64gzip(\"test\"))" => "\"test\"",
+         "base64gzip(\"test\")" => "\"H4sIAAAAAAAA/ypJLS4BAAAA//8BAAD//wx+f9gEAAAA\"",
+         "base64gzip(\"\")" => "\"H4sIAAAAAAAA/wAAAP//AQAA//8AAAAAAAAAAA==\""];
     "base64gunzip" (str: String) -> String = unzip, "Decodes base64 and decompresses the result with gzip."
         ["base64gunzip(\"H4sIAAAAAAAA/wAEAPv/dGVzdAAAAP//AwAMfn/YBAAAAA==\")" => "\"test\""];
     "urlencode" (str: String) -> String = encode_url, "Encodes a string for the query of a URL."
@@ -101,12 +103,36 @@ fn decode_base64<'v>(cx: &Cx<'v>, encoded: Value<'v>) -> Outcome<Value<'v>> {
 fn zip<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
     cx.charge(text.len() + 64)?;
     cx.spend(text.len() as u64)?;
-    let mut zipped = Vec::new();
     // The header has no time and no system, so that the same text gives the same bytes.
-    let builder = flate2::GzBuilder::new().operating_system(255);
-    let written = builder.read(text.as_bytes(), Compression::default()).read_to_end(&mut zipped);
-    written.map_err(|error| Fault::wrong(format!("cannot compress the string: {error}")))?;
+    let mut zipped = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    deflate(text.as_bytes(), &mut zipped)
+        .map_err(|error| Fault::wrong(format!("cannot compress the string: {error}")))?;
+    zipped.extend([1, 0, 0, 255, 255]);
+    let mut sum = Crc::new();
+    sum.update(text.as_bytes());
+    zipped.extend(sum.sum().to_le_bytes());
+    zipped.extend((text.len() as u32).to_le_bytes());
     base64_of(cx, &zipped)
+}
+
+/// Appends compressed blocks, of which none is the last, and an empty one that ends at a byte: the reference flushes its
+/// compressor before it closes it.
+fn deflate(mut bytes: &[u8], out: &mut Vec<u8>) -> Result<(), flate2::CompressError> {
+    let start = out.len();
+    let mut compressor = Compress::new(Compression::default(), false);
+    loop {
+        out.reserve(PIECE);
+        let before = compressor.total_in();
+        compressor.compress_vec(bytes, out, FlushCompress::Sync)?;
+        bytes = bytes.get((compressor.total_in() - before) as usize..).unwrap_or(&[]);
+        if bytes.is_empty() && out.len() < out.capacity() {
+            break;
+        }
+    }
+    if out.len() == start {
+        out.extend([0, 0, 0, 255, 255]);
+    }
+    Ok(())
 }
 
 /// Number of decompressed bytes that are charged at a time.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::{fmt, fs};
 
 use super::assumptions::SENSITIVE;
@@ -11,12 +11,16 @@ use super::encodings::{base64_hash, base64_of, hex_hash};
 use super::string;
 use super::strings::cleaned;
 use crate::values::{marked_by, set_of};
+use dropforge_base::diagnostics::nearest;
 use dropforge_base::files::{FileError, Files};
 use dropforge_base::stdlib::globs::{Glob, States, Syntax, alternatives};
 use dropforge_base::stdlib::hashes::{md5, sha1, sha256, sha512};
 use dropforge_machine::function::{Arguments, Cx, Fault, FromArgument, Outcome};
 use dropforge_machine::functions;
 use dropforge_value::{Type, Value};
+
+/// Maximum number of names that the name of a missing file is compared with.
+const COMPARED: usize = 1000;
 
 functions! {
     /// File functions of OpenTofu.
@@ -81,7 +85,11 @@ impl<'v> FilePath<'v> {
 
     /// Reads the file, after charging its length.
     fn bytes(&self, cx: &Cx<'v>) -> Outcome<Vec<u8>> {
-        let (file, length) = files(cx)?.open(self.path).map_err(|why| self.fault(why))?;
+        let files = files(cx)?;
+        let (file, length) = files.open(self.path).map_err(|why| match why {
+            FileError::Missing => self.missing(files.root()),
+            why => self.fault(why),
+        })?;
         cx.charge(usize::try_from(length).unwrap_or(usize::MAX))?;
         let mut bytes = Vec::new();
         let read = file.take(length.saturating_add(1)).read_to_end(&mut bytes);
@@ -90,6 +98,21 @@ impl<'v> FilePath<'v> {
             return Err(self.fault("grew while it was read"));
         }
         Ok(bytes)
+    }
+
+    /// Makes the fault of a file that does not exist, with the name in its directory that it resembles.
+    fn missing(&self, root: &Path) -> Fault {
+        let path = Path::new(self.path);
+        let is_inside = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        let is_shown = is_inside && self.marks.is_empty();
+        let directory = path.parent().map_or_else(|| root.to_owned(), |parent| root.join(parent));
+        let entries = is_shown.then(|| fs::read_dir(directory).ok()).flatten().into_iter().flatten().take(COMPARED).flatten();
+        let names: Vec<_> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let wanted = path.file_name().and_then(|name| name.to_str()).filter(|_| is_shown);
+        match wanted.and_then(|name| nearest(name, names.iter().map(String::as_str))) {
+            Some(near) => self.fault(format!("does not exist: did you mean `{near}`?")),
+            None => self.fault(FileError::Missing),
+        }
     }
 
     /// Reads the file as UTF-8.

@@ -33,14 +33,15 @@ const GROWTH: usize = 64;
 fn decode<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
     cx.charge(text.len().saturating_mul(GROWTH))?;
     let source = Source::new("yaml", text);
+    // The reader below accepts more, such as tabs that indent.
+    if let Some((why, line, column)) = libyaml::problem(text, cx.limits().nesting) {
+        return Err(Fault::wrong(format!("not valid YAML: line {line}, column {column}: {why}")));
+    }
     let documents = read_with(&source, cx.limits(), Tags::Raw).map_err(|errors| {
-        let first = errors.first();
-        let read = first.and_then(|error| Some((error.message.clone(), error.position()?)));
-        let read = read.map(|(message, at)| (message, at.line as usize, at.column as usize));
-        match libyaml::problem(text, cx.limits().nesting).or(read) {
-            Some((why, line, column)) => Fault::wrong(format!("not valid YAML: line {line}, column {column}: {why}")),
-            None => Fault::wrong("not valid YAML"),
-        }
+        let first = errors.first().map_or("cannot read the document", |error| error.message.as_str());
+        let at = errors.first().and_then(|error| error.position());
+        let at = at.map(|at| format!("line {}, column {}: ", at.line, at.column)).unwrap_or_default();
+        Fault::wrong(format!("not valid YAML: {at}{first}"))
     })?;
     if let Some(version) = other_version(text) {
         return Err(Fault::wrong(format!("the document is of YAML {version}; YAML 1.1 is read")));
@@ -321,6 +322,44 @@ mod tests {
                 assert_eq!(again, wanted, "{yaml}");
                 let back = decode(cx, again).unwrap();
                 assert_eq!(encode(cx, back).unwrap().as_str(), Some(wanted), "{yaml}");
+            }
+        });
+    }
+
+    #[test]
+    fn texts_are_folded_and_long_keys_are_marked() {
+        with_cx(|cx| {
+            let words = |count: usize| vec!["word"; count].join(" ");
+            let (long, key) = (words(30), "k".repeat(129));
+            let folded = format!("\"a\": \"{}\n  {}\"\n", words(16), words(14));
+            for (entries, wanted) in [
+                (vec![("a", cx.arena().text(&long))], folded),
+                (vec![(key.as_str(), Value::Int(1))], format!("? \"{key}\"\n: 1\n")),
+                (vec![("a\nb", cx.list(&[Value::Int(1)]).unwrap())], "? |-\n  a\n  b\n: - 1\n".to_owned()),
+                (vec![("a", cx.arena().text("\u{feff}b"))], "\"a\": \"\\uFEFF\\x62\"\n".to_owned()),
+                (vec![("B", Value::Int(1)), ("a10", Value::Int(2)), ("a2", Value::Int(3))],
+                    "\"B\": 1\n\"a10\": 2\n\"a2\": 3\n".to_owned()),
+            ] {
+                let entries: Vec<_> = entries.into_iter().map(|(name, value)| (cx.arena().copy_str(name), value)).collect();
+                let map = cx.map(&entries).unwrap();
+                assert_eq!(encode(cx, map).unwrap().as_str(), Some(wanted.as_str()));
+            }
+        });
+    }
+
+    #[test]
+    fn errors_name_their_line_and_column() {
+        with_cx(|cx| {
+            for (yaml, wanted) in [
+                ("a: 1\nb:\n- c: |\n  text\n", "not valid YAML: line 5, column 1: could not find expected ':'"),
+                ("a: [1\nb: 2\n", "not valid YAML: line 2, column 2: did not find expected ',' or ']'"),
+                ("\ta: 1\n", "not valid YAML: line 1, column 1: found character that cannot start any token"),
+                ("a: 1\nb: .nan\n", "line 2, column 4 of the document: NaN is not supported"),
+                ("a: 1\nb: !x y\n", "line 2, column"),
+                ("a: 1\n~: 2\n", "line 2, column 1 of the document: null cannot be a key"),
+            ] {
+                let Err(Fault::Wrong(wrong)) = decode(cx, yaml) else { panic!("{yaml}") };
+                assert!(wrong.message.starts_with(wanted), "{yaml}: {}", wrong.message);
             }
         });
     }

@@ -341,10 +341,12 @@ fn pairs<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Result<&'v [[Value<'v>; 2]]> {
 
 /// Returns `true` if a loop can iterate over values of the type of a value, known or not. Otherwise, the reason is noted.
 pub(crate) fn is_iterable<'v>(cx: &Cx<'v>, value: Value<'v>, subject: Subject) -> bool {
-    let not_iterable = |summary: &str, detail: String| {
-        cx.note_error(Diagnostic::new(Code::NotIterable, summary).with_detail(detail), subject);
-    };
     let ty = types::shallow_type(cx, value);
+    let not_iterable = |summary: &str, detail: String| {
+        let error = Diagnostic::new(Code::NotIterable, summary).with_detail(detail);
+        let is_text = matches!(ty, Type::String);
+        cx.note_error(if is_text { error.with_help("`split(\",\", …)` makes a list of a text") } else { error }, subject);
+    };
     if value.is_null() {
         not_iterable("Iteration over null value", "The collection of a `for` expression cannot be null".into());
     } else if ty.is_primitive() || matches!(ty, Type::Capsule(_)) {

@@ -7,7 +7,7 @@ use crate::values::convert;
 use crate::values::defaults::{Children, Defaults};
 use crate::values::json::write_string;
 use crate::values::types::name;
-use dropforge_base::diagnostics::{Code, Diagnostic};
+use dropforge_base::diagnostics::{Code, Diagnostic, nearest};
 use dropforge_base::text::Span;
 use dropforge_machine::function::{Cx, Fault};
 use dropforge_value::{Arena, Attribute, Type, Value};
@@ -76,7 +76,18 @@ impl<'t, 'v> TypeBuilder<'t, '_, 'v> {
             "list" | "map" | "set" | "object" | "tuple" => arguments(word),
             _ => format!("unknown type `{word}`"),
         };
-        self.invalid(span, detail).0
+        let invalid = self.invalid(span, detail).0;
+        if let Some(near) = nearest(word, ["bool", "string", "number", "list", "map", "set", "object", "tuple"]) {
+            self.help(&format!("did you mean `{near}`?"));
+        }
+        invalid
+    }
+
+    /// Adds a help line to the last error.
+    fn help(&mut self, help: &str) {
+        if let Some(error) = self.diagnostics.last_mut() {
+            error.help = Some(help.to_owned());
+        }
     }
 
     fn call(&mut self, call: &Call, span: Span) -> Typed<'v> {
@@ -173,6 +184,7 @@ impl<'t, 'v> TypeBuilder<'t, '_, 'v> {
                 Some(name) if declared.contains_key(name) => {
                     let detail = format!("the attribute `{name}` is declared twice");
                     self.invalid_in(tree.span(entry.key), span, detail);
+                    self.help("remove one of them");
                 }
                 Some(name) => self.attribute(entry, declared.entry(name).or_default()),
                 None => {

@@ -100,6 +100,12 @@ fn wrong_declarations_are_refused() {
         ("a = string\nvariable \"a\" {}", 1),
         ("variable {}\nvariable \"a\" \"b\" {}", 2),
         ("a = ", 1),
+        ("a = object({ x = string, x = number })", 1),
+        ("a = list(object({ x = optional(string), x = optional(string) }))", 1),
+        ("variable \"a\" {\n  typ = string\n  defalt = 1\n  validaton {}\n}", 3),
+        ("variable \"a\" {\n  validation {\n    condition = true\n    mesage = \"x\"\n  }\n}", 1),
+        ("variable \"a\" {\n  validation {}\n}", 1),
+        ("variabel \"a\" {}\nresource \"x\" \"y\" {}", 1),
     ];
     for (text, count) in cases {
         let read = VariableTypes::read(&Source::new("types.hcl", text), &Limits::default());
@@ -207,6 +213,74 @@ fn iterators_of_dynamic_blocks_are_of_the_elements_types() {
     let wanted = [".nam", ".no", ".x", ".non", "tag", "host", "port", "nope"];
     assert_eq!(found_in("a.hcl", text, Some(TYPES)), wanted);
     assert!(found_in("a.hcl", text, None).iter().all(|found| found == ".x"), "what anything can be is not wrong");
+}
+
+#[test]
+fn what_is_wrong_with_dynamic_blocks_is_found() {
+    let dynamic = |inner: &str| format!("dynamic \"rule\" {{\n{inner}\n}}\n");
+    let content = "content { port = rule.value }";
+    for (inner, wanted) in [
+        ("for_each = [80]\niterator = \"it\"\ncontent { port = it.value }", &["\"it\""] as &[&str]),
+        ("for_each = [80]", &[""]),
+        (&format!("foreach = [80]\n{content}"), &["", "foreach"]),
+        (&format!("for_each = [80]\n{content}\n{content}"), &["content"]),
+        (&format!("for_each = [80]\nlabels = [null, [1], \"a\"]\n{content}"), &["null", "[1]"]),
+        (&format!("for_each = [80]\nlabels = rule.key\n{content}"), &["rule.key"]),
+        (&format!("for_each = [80]\nlabels = [rule.key, rule.value]\n{content}"), &[]),
+        ("anything = 1", &[]),
+    ] {
+        assert_eq!(found_in("a.hcl", &dynamic(inner), None), wanted, "{inner}");
+        assert_eq!(found_in("a.hcl", &format!("b {{\n{}}}\n", dynamic(inner)), None), wanted, "{inner}");
+    }
+    assert_eq!(found_in("a.tf", &dynamic("anything = 1"), None).len(), 3);
+    for (inner, count) in [
+        (r#""for_each": [80], "content": {"a": "${rule.value}"}"#, 0),
+        (r#""foreach": [80], "content": {}"#, 2),
+        (r#""for_each": [80], "labels": [null], "content": {}"#, 1),
+        (r#""anything": 1"#, 0),
+    ] {
+        let text = format!("{{\"dynamic\": {{\"rule\": {{{inner}}}}}}}");
+        assert_eq!(found_in("a.hcl.json", &text, None).len(), count, "{inner}");
+    }
+}
+
+#[test]
+fn blocks_of_modules_have_known_content() {
+    let text = "
+        variable \"a\" {
+          typ = string
+          validaton {}
+          validation {
+            condition = true
+            extra     = 1
+          }
+        }
+        output \"o\" { valu = 1 }
+        locals {
+          x {}
+        }
+        variabel \"b\" {}
+        program \"own\" {}
+    ";
+    assert_eq!(found_in("a.tf", text, None), ["typ", "validaton", "extra", "", "valu", "x", "variabel"]);
+    assert_eq!(found_in("a.hcl", text, None), [""; 0]);
+    let json = r#"{"variable": {"a": {"typ": "string"}}, "output": {"o": {"value": 1}}, "variabel": {"b": {}}}"#;
+    assert_eq!(found_in("a.tf.json", json, None), ["\"typ\"", "\"variabel\""]);
+}
+
+#[test]
+fn conditions_that_are_never_booleans_are_found() {
+    for (template, wanted) in [
+        ("${port ? 1 : 2}", &["port"] as &[&str]),
+        ("%{ if hosts }x%{ endif }", &["hosts"]),
+        ("${jsonencode([for h in hosts : h if port])}", &["port"]),
+        ("${jsonencode([for h in hosts : h if h])}", &["h"]),
+        ("${on ? 1 : 2}${name ? 1 : 2}${any ? 1 : 2}${any.x ? 1 : 2}", &[]),
+        ("${jsonencode([for h in hosts : h if h.name])}", &[]),
+        ("${jsonencode([for x in [1] : x if port])}", &["port"]),
+    ] {
+        assert_eq!(found(template, Some(TYPES)), wanted, "{template}");
+    }
 }
 
 #[test]

@@ -232,9 +232,10 @@ impl<'t> Lowering<'t> {
                 self.intrinsic("type", 1, &[]);
             }
             (error, _) => {
-                let span = error.as_ref().and_then(|error| error.primary()).map_or(self.span(id), |label| label.span);
-                let message = error.map_or_else(|| "Invalid type specification".to_owned(), |error| error.message);
-                self.fail(span, Code::BadArgument, message, None, None);
+                let label = error.as_ref().and_then(|error| error.primary());
+                let (span, why) = label.map_or((self.span(id), None), |label| (label.span, Some(label.text.clone())));
+                let message = "Invalid type specification".to_owned();
+                self.fail(span, Code::BadArgument, message, None, why.filter(|why| !why.is_empty()));
             }
         }
         Ok(())

@@ -4,7 +4,7 @@
 //! item is read again, and the error at that symbol is reported and repaired. Sources with and without errors share this
 //! one parser.
 
-mod shell_help;
+mod help;
 pub(super) mod symbols;
 
 use std::cell::RefCell;
@@ -182,7 +182,7 @@ impl Text<'_> {
         if let Some((span, allowed)) = symbols.too_deep {
             diagnostics.push(Limit::Nesting.error(allowed).at(self.source, self.place(span), ""));
         }
-        diagnostics.iter_mut().for_each(|error| shell_help::add(self.source, error));
+        diagnostics.iter_mut().for_each(|error| help::add(self.source, error));
         (root, diagnostics)
     }
 }
