@@ -336,6 +336,7 @@ fn types_are_read_in_the_json_syntax() {
     let wrong = [
         r#"{"a": "lisst(string)", "b": ["list"], "c": 1}"#,
         r#"{"a": "list(string", "b": ["list", "strin"], "c": null}"#,
+        r#"{"a": ["object", {"x": "string", "x": "number"}], "b": ["list"], "c": 1}"#,
         r#"{"a": "string", "a": "string", "variable": {"b": {"type": []}}, "b": ["set", ["list", 1]]}"#,
     ];
     for text in wrong {

@@ -3,6 +3,7 @@
 mod parser;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use super::convert::uniform;
 use super::types::name;
@@ -377,6 +378,10 @@ fn decode_object<'v>(cx: &Cx<'v>, attributes: &[(Cow<'_, str>, Json<'_>)], rest:
         _ => return Err(not_a_type()),
     };
     cx.spend((attributes.len() * optional.len()) as u64)?;
+    let mut seen = HashSet::new();
+    if let Some((twice, _)) = attributes.iter().find(|(name, _)| !seen.insert(name)) {
+        return Err(Fault::wrong(format!("the attribute `{twice}` is declared twice")));
+    }
     let attribute = |(name, ty): &(Cow<'_, str>, Json<'_>)| {
         let optional = optional.contains(&name.as_ref());
         cx.charge(name.len())?;
