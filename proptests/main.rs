@@ -19,6 +19,7 @@ mod machines;
 mod numbers;
 mod scan;
 mod sealing;
+mod secrets;
 mod specialise;
 mod stamp;
 mod tera_render;

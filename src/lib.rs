@@ -38,7 +38,9 @@
 //! * [`limits::Limits`] bounds every render: steps, memory, output and depth.
 //! * [`Diagnostic`] is an error for people and for machines.
 
-pub use dropforge_base::{diagnostics, files, limits, text};
+#[doc(hidden)]
+pub use dropforge_base::credentials;
+pub use dropforge_base::{diagnostics, files, limits, mask, text};
 pub use dropforge_engine as engine;
 #[cfg(feature = "bulk")]
 pub use dropforge_fleet as bulk;

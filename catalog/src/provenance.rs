@@ -6,11 +6,15 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
+use super::parameters::REDACTED;
 use super::render::{RenderOutcome, RenderRequest, Renderer};
-use super::store::{Instance, Metadata, Page};
-use super::{Actor, Catalog, CatalogError, ErrorKind, Provenance, Result, TemplateVersion, checksum};
-use dropforge::bulk::unified_diff;
+use super::store::{Instance, Metadata, Page, StoreError};
+use super::{
+    Actor, Catalog, CatalogError, DeploymentObject, ErrorKind, Language, Provenance, Result, TemplateVersion, checksum,
+};
 use dropforge::bulk::why::{Answer, LinePlace};
+use dropforge::bulk::{unified_diff, without_secrets};
+use dropforge::mask::Mask;
 
 /// Number of instances that a preview reads at once.
 const PREVIEW_ROWS: u32 = 64;
@@ -93,6 +97,34 @@ impl Catalog {
         self.store().provenance(object).await.map_err(missing)
     }
 
+    /// Returns objects with `***` in place of the secrets that they were rendered from.
+    pub async fn without_secrets(&self, objects: Vec<DeploymentObject>) -> Result<Vec<DeploymentObject>> {
+        let mut shown = Vec::with_capacity(objects.len());
+        for object in objects {
+            shown.push(self.without_secrets_of(object).await?);
+        }
+        Ok(shown)
+    }
+
+    async fn without_secrets_of(&self, object: DeploymentObject) -> Result<DeploymentObject> {
+        let record = match self.store().provenance(object.id).await {
+            Ok(record) => record,
+            // It was submitted as text.
+            Err(StoreError::NotFound) => return Ok(object),
+            Err(error) => return Err(error.into()),
+        };
+        let template = self.store().template_including_deleted(record.template_id).await?;
+        if !may_have_secrets(&template) {
+            return Ok(object);
+        }
+        let (renderer, request) = (self.renderer().clone(), again(template, None, record)?);
+        let hidden = self.renderer().run(move |_| {
+            let yaml_content = renderer.mask(&request).hidden_as(&object.yaml_content, REDACTED).into_owned();
+            DeploymentObject { yaml_content, ..object }
+        });
+        hidden.await
+    }
+
     /// Reads the text, the record and the template of an object that was rendered.
     async fn rendered_object(&self, actor: Actor, object: Uuid) -> Result<(String, Provenance, TemplateVersion)> {
         let stored = self.object(actor, object).await?.yaml_content;
@@ -114,7 +146,7 @@ impl Catalog {
     pub async fn verify(&self, actor: Actor, object: Uuid) -> Result<Verification> {
         let (stored, record, template) = self.rendered_object(actor, object).await?;
         let (renderer, compared_record) = (self.renderer().clone(), record.clone());
-        let compare = move |template: &_, rendered| compared(&renderer, &stored, rendered, compared_record, template);
+        let compare = move |request: &_, rendered| compared(&renderer, &stored, rendered, compared_record, request);
         self.rerender(template, None, record, compare).await
     }
 
@@ -124,7 +156,7 @@ impl Catalog {
         template: TemplateVersion,
         metadata: Option<(Metadata, Metadata)>,
         record: Provenance,
-        then: impl FnOnce(&TemplateVersion, Rendered) -> R + Send + 'static,
+        then: impl FnOnce(&RenderRequest, Rendered) -> R + Send + 'static,
     ) -> Result<R> {
         let request = again(template, metadata, record)?;
         let then = move |request: &RenderRequest, outcome: RenderOutcome| {
@@ -132,7 +164,7 @@ impl Catalog {
                 Some(text) if outcome.failures.is_empty() => Ok(text),
                 _ => Err(outcome.failures),
             };
-            Ok(then(&request.template, rendered))
+            Ok(then(request, rendered))
         };
         self.renderer().render_then(request, then).await
     }
@@ -181,9 +213,18 @@ impl Catalog {
     ) -> Result<Option<(String, Change)>> {
         let (old, version) = (instance.object.yaml_content.clone(), instance.provenance.template_version);
         let metadata = (required.clone(), instance.stack_metadata.clone());
-        let compare = move |template: &TemplateVersion, rendered| change(&old, version, rendered, template.version);
+        let renderer = self.renderer().clone();
+        let compare = move |request: &RenderRequest, rendered| {
+            change((&old, version), rendered, request.template.version, &|| renderer.mask(request))
+        };
         self.rerender(template.clone(), Some(metadata), instance.provenance.clone(), compare).await
     }
+}
+
+/// Returns `true` unless no word of the schema marks a secret. The charts in a chart have schemas of their own.
+fn may_have_secrets(template: &TemplateVersion) -> bool {
+    let marks = ["writeOnly", "x-secret", "password"];
+    template.language != Language::Tera || marks.iter().any(|mark| template.parameters_schema.contains(mark))
 }
 
 /// The request that renders the parameters of a record with a template.
@@ -201,11 +242,17 @@ fn again(
 }
 
 /// The change from the text of one version to that of another, and its group key, or `None` if they are the same.
-fn change(old: &str, before: i32, rendered: Rendered, after: i32) -> Option<(String, Change)> {
+fn change(
+    (old, before): (&str, i32),
+    rendered: Rendered,
+    after: i32,
+    mask: &dyn Fn() -> Mask,
+) -> Option<(String, Change)> {
     let (key, diff, errors) = match rendered {
         Ok(new) if new == old => return None,
         Ok(new) => {
-            let diff = unified_diff(&format!("version {before}"), &format!("version {after}"), old, &new);
+            let (old, new) = without_secrets(&mask(), old, &new);
+            let diff = unified_diff(&format!("version {before}"), &format!("version {after}"), &old, &new);
             (changed_lines(&diff), diff, Vec::new())
         }
         Err(errors) => {
@@ -239,8 +286,9 @@ fn compared(
     stored: &str,
     rendered: Rendered,
     record: Provenance,
-    template: &TemplateVersion,
+    request: &RenderRequest,
 ) -> Verification {
+    let template = &request.template;
     let mut problems = mismatches(&record, template, stored);
     let (found, diff) = match rendered {
         Ok(text) => {
@@ -248,7 +296,11 @@ fn compared(
             if found != record.output_checksum {
                 problems.push("the rendered text differs".to_owned());
             }
-            (Some(found), unified_diff("stored", "rendered", stored, &text))
+            let (stored, text) = match stored == text {
+                true => ("".into(), "".into()),
+                false => without_secrets(&renderer.mask(request), stored, &text),
+            };
+            (Some(found), unified_diff("stored", "rendered", &stored, &text))
         }
         Err(failures) => {
             problems.extend(failures.iter().map(|failure| format!("rendering failed: {failure}")));

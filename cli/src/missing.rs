@@ -142,6 +142,7 @@ impl CheckValuesArgs {
             failures.extend(unread.map(Failure::new));
             failures.extend(read.unread_by_clusters(&layers, &clusters)?);
         }
+        layers.hide_in_failures(fleet, &mut failures)?;
         Ok(failures)
     }
 }

@@ -254,7 +254,7 @@ fn text(template: &Template, layers: &Layers, args: &RenderArgs, stderr: &Stderr
         return Ok(text);
     }
     template.show_writer(&mut session, inputs, &text, &mut errors);
-    Err(Diagnostics::from(errors).into())
+    Err(Diagnostics::from(errors).without(&layers.mask(None)).into())
 }
 
 /// Adds the values that the error of a render is about, and where they come from.
@@ -266,6 +266,7 @@ pub(crate) fn explained(
 ) -> Box<Diagnostic> {
     template.explain(inputs, &mut error);
     layers.explain(cluster, &mut error);
+    layers.mask(cluster).hide_in(&mut error);
     if template.dialect() == Dialect::Hcl {
         terraform::name_variables(&mut error);
     }

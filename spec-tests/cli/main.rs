@@ -41,6 +41,7 @@ mod pages;
 mod pipes;
 mod render;
 mod replicas;
+mod secrets;
 mod serve;
 mod service;
 mod shards;

@@ -6,9 +6,11 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)
 )]
 
+pub mod credentials;
 pub mod diagnostics;
 pub mod files;
 pub mod limits;
+pub mod mask;
 #[doc(hidden)]
 pub mod stdlib;
 pub mod text;

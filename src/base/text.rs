@@ -241,6 +241,13 @@ impl Source {
         Arc::new(Self { path, ..Self::at_line(name.into(), text.into(), 0) })
     }
 
+    /// Creates a source like another one, of a text with the same lines.
+    pub(crate) fn with_text(like: &Self, text: impl Into<Text>) -> Arc<Self> {
+        let Self { name, path, lines_before, is_of_rows, .. } = like;
+        let new = Self::at_line(name.clone(), text.into(), *lines_before);
+        Arc::new(Self { path: path.clone(), is_of_rows: *is_of_rows, ..new })
+    }
+
     /// Creates a source of a text that is compiled while a template runs. It is in no file.
     pub fn made(text: impl Into<Text>) -> Arc<Self> {
         Self::new(MADE, text)

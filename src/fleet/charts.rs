@@ -23,6 +23,7 @@ use super::sets::{RunOutputs, RunSet};
 use super::unread::ReadValues;
 use crate::why::RecordedOutput;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, LOOKED_UP, Result, Severity, with_article};
+use dropforge_base::mask::Mask;
 use dropforge_engine::chart::{ChartRender, ChartTemplate};
 use dropforge_engine::recording::{Recorder, Why};
 use dropforge_engine::{OutputSyntax, Template};
@@ -130,6 +131,14 @@ impl ChartSet {
         self.template.chart().plan(&values, &release, &self.capabilities)
     }
 
+    /// Calls `each` with the secrets among the values of a cluster, which need not fit the schemas.
+    fn each_secret(&self, cluster: &Cluster, own: &Overlay<'_>, each: &mut dyn FnMut(&str)) {
+        let values = own_values(cluster, own).and_then(|(own, is_table)| self.values.with_cluster(own, is_table));
+        if let Ok(values) = values {
+            self.template.chart().each_secret(&values, each);
+        }
+    }
+
     fn namespace(&self, values: &DataMap) -> Result<String> {
         let Some(path) = &self.namespace_key else { return Ok(self.release.namespace.clone()) };
         let mut keys = path.split('.');
@@ -189,7 +198,11 @@ impl RunSet for ChartSet {
     /// Records all templates, which are rendered together.
     fn record(&self, _: &str, layers: &Layers, cluster: &Cluster) -> std::result::Result<RecordedOutput, Diagnostics> {
         let render = self.rendered(cluster, &layers.overlay(cluster)?)?;
-        let recording = render.record(&mut Session::new(), Recorder::default())?;
+        let mask = Mask::of_each(|each| {
+            layers.each_secret(Some(cluster), each);
+            render.plan().each_secret(each);
+        });
+        let recording = render.record(&mut Session::new(), Recorder::default().hiding(mask))?;
         Ok(RecordedOutput::of_chart(render, recording))
     }
 

@@ -16,6 +16,7 @@ use super::plan::Plan;
 use super::shards::PlanShard;
 use super::specialised::{Specialisation, Specialise};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::mask::Mask;
 use dropforge_base::stdlib::globs::Glob;
 
 /// A factory of renderers for the outputs of a plan. It includes the shared inputs.
@@ -58,6 +59,21 @@ pub trait Stamp: Sync {
     fn specialisation(&self, job: &Job<'_>) -> Specialisation {
         let _ = job;
         Specialisation::default()
+    }
+
+    /// Calls `each` with the text of every secret among the inputs of a cluster. Only outputs show them.
+    fn each_secret(&self, layers: &Layers, cluster: &Cluster, each: &mut dyn FnMut(&str)) {
+        layers.each_secret(Some(cluster), each);
+    }
+
+    /// Returns `true` if the inputs of a cluster may have secrets.
+    fn has_secrets(&self, layers: &Layers) -> bool {
+        layers.has_secrets()
+    }
+
+    /// Returns the secrets of a cluster, for printers.
+    fn mask(&self, layers: &Layers, cluster: &Cluster) -> Mask {
+        Mask::of_each(|each| self.each_secret(layers, cluster, each))
     }
 
     /// Renders all outputs for a cluster. Returns the text of each, or its error.

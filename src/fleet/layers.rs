@@ -31,7 +31,7 @@ pub struct Layers {
     conflicts: BTreeMap<String, Box<Diagnostic>>,
     /// The places of values files, for the origins of values in errors.
     places: Vec<Place>,
-    schemas: Option<Arc<Schemas>>,
+    pub(super) schemas: Option<Arc<Schemas>>,
     /// The shared layer with defaults, if schemas fill them in.
     filled: Option<DataMap>,
 }
@@ -137,12 +137,6 @@ impl Layers {
         self.schemas.as_ref().map(|schemas| schemas.default_place(path)).filter(|place| !place.is_empty())
     }
 
-    /// Returns `true` if a schema marks the value at `path` secret ([`is_secret`](dropforge_schema::is_secret)), or the
-    /// declaration of an HCL variable does (`sensitive`, `ephemeral`).
-    pub fn is_secret(&self, path: &[Step]) -> bool {
-        self.schemas.as_ref().is_some_and(|schemas| schemas.is_secret(path))
-    }
-
     /// Returns the violations of schemas by the merged inputs of `cluster`, or by the shared layer. Returns none for inputs
     /// that cannot be merged.
     pub fn violations(&self, cluster: Option<&Cluster>) -> Vec<Box<Diagnostic>> {
@@ -152,6 +146,19 @@ impl Layers {
     /// Works like [`Layers::violations`], but finds the origins of each violation only once.
     pub(super) fn new_violations(&self, cluster: Option<&Cluster>, explained: &mut Explained) -> Vec<Box<Diagnostic>> {
         let Some(schemas) = &self.schemas else { return Vec::new() };
+        let mut errors = self.violations_of(schemas, cluster, explained);
+        if !errors.is_empty() {
+            self.mask(cluster).hide_in_all(&mut errors);
+        }
+        errors
+    }
+
+    fn violations_of(
+        &self,
+        schemas: &Schemas,
+        cluster: Option<&Cluster>,
+        explained: &mut Explained,
+    ) -> Vec<Box<Diagnostic>> {
         let merged = match cluster {
             Some(cluster) => self.merged(cluster).map(Cow::Owned),
             None => self.alone().map(Cow::Borrowed),

@@ -105,7 +105,9 @@ impl Plan {
             Ok(()) if problems.is_empty() => Ok(plan),
             Ok(()) => {
                 let mut reader = fleet.reader();
-                Err(problems.into_failures(|at| reader.name(at)))
+                let mut failures = problems.into_failures(|at| reader.name(at));
+                layers.hide_in_failures(fleet, &mut failures).map_err(|error| vec![Failure::new(error)])?;
+                Err(failures)
             }
         }
     }

@@ -181,9 +181,14 @@ impl RowWorker<'_, '_> {
             Err(error) => each(RowOutput::Failed { cluster: None, error }),
             Ok((row, name)) => match self.files(row, &name, &builder) {
                 Ok(files) => self.emit(&name, files, each),
-                Err(errors) => errors.into_iter().for_each(|error| {
-                    each(RowOutput::Failed { cluster: Some(&name), error: error.for_cluster(&*name) });
-                }),
+                Err(mut errors) => {
+                    let own = row.to_data().into_map().unwrap_or_default();
+                    let mask = self.stamper.run.values.mask(Some(&Cluster::new(&*name, own)));
+                    mask.hide_in_all(&mut errors);
+                    errors.into_iter().for_each(|error| {
+                        each(RowOutput::Failed { cluster: Some(&name), error: error.for_cluster(&*name) });
+                    });
+                }
             },
         }
         self.own = own;

@@ -184,7 +184,7 @@ impl RunTarget<'_> {
                 write_file(path, |out| stream_batches(renderer, job, selector, &mut fleet, out))
             }
             (Self::File(path), RunMode::Preview(each)) => {
-                compare(&path.display().to_string(), content(path)?, each, |out| stream(renderer, job, out))
+                compare(&path.display().to_string(), content(path)?, each, (renderer, job))
             }
             (Self::Stream(out), RunMode::Write) => stream(renderer, job, out),
             (Self::Stream(out), RunMode::Batches(mut fleet)) => {

@@ -10,7 +10,7 @@ use dropforge_base::diagnostics::{Code, Diagnostic, PROBLEM, Result, counted, li
 use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
 use dropforge_hcl::Variables;
-use dropforge_schema::{Detail, Draft, Findings, Schema, SchemaError, Violation, is_secret};
+use dropforge_schema::{Detail, Draft, Findings, Schema, SchemaError, Violation, each_secret, has_secrets, is_secret};
 use dropforge_value::yaml::{self, Node};
 use dropforge_value::{Arena, Data, DataMap, InputBuilder, Shapes};
 
@@ -281,9 +281,24 @@ impl Schemas {
 
     /// Returns `true` if a schema or the declaration of a variable marks the value at `path` secret.
     pub(super) fn is_secret(&self, path: &[Step]) -> bool {
+        self.secret_schemas().any(|schema| is_secret(schema, path))
+    }
+
+    /// Returns `true` if any value is marked secret.
+    pub(super) fn have_secrets(&self) -> bool {
+        self.secret_schemas().any(has_secrets)
+    }
+
+    fn secret_schemas(&self) -> impl Iterator<Item = &Data> {
         let schemas = self.schemas.iter().map(|schema| &schema.document);
-        let mut schemas = schemas.chain(self.variables.iter().map(Variables::schema));
-        schemas.any(|schema| is_secret(schema, path))
+        schemas.chain(self.variables.iter().map(Variables::schema))
+    }
+
+    /// Calls `each` with the text of every value that a schema or the declaration of a variable marks secret.
+    pub(super) fn each_secret(&self, values: &DataMap, each: &mut dyn FnMut(&str)) {
+        for schema in self.secret_schemas() {
+            each_secret(schema, values, &mut |text| each(&text));
+        }
     }
 
     /// Returns the violations of schemas, and the errors of variables.

@@ -6,7 +6,8 @@ use std::sync::Mutex;
 
 use super::destination::{FileReader, Files};
 use super::documents::{Heads, Rank, documents_of, first_content};
-use super::job::{FilePreview, Job, OnPreview, Options, Order};
+use super::hidden_changes::hidden;
+use super::job::{FilePreview, Job, OnPreview, Options, Order, Stamp};
 use super::known_files::KnownFiles;
 use super::output_files::Change;
 use super::pieces::{Piece, with_files};
@@ -61,6 +62,7 @@ impl<'j> Outputs<'j> {
 
 /// Compares outputs with the files on disk and passes on the changes in fleet order.
 pub(super) struct PreviewSink<'j, 'e, R> {
+    stamp: &'j dyn Stamp,
     outputs: Outputs<'j>,
     reader: R,
     turns: &'j Turns<OnPreview<'e>>,
@@ -73,13 +75,14 @@ pub(super) struct PreviewSink<'j, 'e, R> {
 
 impl<'j, 'e, R> PreviewSink<'j, 'e, R> {
     pub(super) fn new(
-        job: &Job<'j>,
+        (stamp, job): (&'j dyn Stamp, &Job<'j>),
         reader: R,
         known: &'j KnownFiles<'j>,
         turns: &'j Turns<OnPreview<'e>>,
         files: &'j Mutex<Files>,
     ) -> Self {
-        Self { outputs: Outputs::new(job), reader, turns, known, report: Report::default(), files, foreign: 0 }
+        let (outputs, report) = (Outputs::new(job), Report::default());
+        Self { stamp, outputs, reader, turns, known, report, files, foreign: 0 }
     }
 }
 
@@ -88,6 +91,7 @@ impl<R: FileReader> Sink for PreviewSink<'_, '_, R> {
 
     fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult {
         let (mut changes, known, files, foreign) = (Vec::new(), self.known, self.files, &mut self.foreign);
+        let mut mask = None;
         let (reader, report, job) = (&mut self.reader, &mut self.report, self.outputs.job);
         self.outputs.each(cluster, text, pieces, |piece, path, new| {
             lock(files).made.add(path).map_err(SinkError::Run)?;
@@ -109,8 +113,11 @@ impl<R: FileReader> Sink for PreviewSink<'_, '_, R> {
                 }
             };
             if change != Change::Unchanged {
-                let old = String::from_utf8_lossy(old.map_or(&[], |(old, _)| old)).into_owned();
-                changes.push((piece.output, path.to_owned(), change, old, new));
+                let mask = mask.get_or_insert_with(|| self.stamp.mask(job.layers, cluster.cluster));
+                let old = String::from_utf8_lossy(old.map_or(&[], |(old, _)| old));
+                let text = String::from_utf8_lossy(new);
+                let (old, text) = hidden(mask, &old, &text);
+                changes.push((piece.output, path.to_owned(), change, old.into_owned(), text.into_owned()));
             }
             report.count(change, new.len());
             Ok(())
@@ -120,8 +127,7 @@ impl<R: FileReader> Sink for PreviewSink<'_, '_, R> {
                 let cluster = cluster.name();
                 let template = job.plan.outputs().get(*output).map_or("", |output| &output.template);
                 let template = job.options.templates.path(template);
-                let new = String::from_utf8_lossy(new);
-                on_preview(&FilePreview { path, cluster, template, change: Some(*change), old, new: &new })
+                on_preview(&FilePreview { path, cluster, template, change: Some(*change), old, new })
             })
         });
         passed.unwrap_or(Ok(())).map_err(|error| SinkError::Run(cannot_write(error)))

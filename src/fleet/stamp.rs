@@ -12,6 +12,7 @@ use super::deletions::{Deletions, Leftovers};
 use super::destination::{Destination, FileReader, Files};
 use super::fleet::MAX_REPORTED;
 use super::foreign;
+use super::hidden_changes::hidden_deletion;
 use super::job::{FilePreview, Job, OnPreview, Options, Stamp};
 use super::key_set::{KeySet, SortedKeys};
 use super::known_files::{KnownFiles, RUN_RECORD};
@@ -339,7 +340,7 @@ pub(crate) fn preview_of<D: Destination>(
         manifest.has_conflicts().then_some("the manifest has the conflicts of a merge: stamp to resolve them");
     let turns = Turns::new(on_preview);
     let files = Mutex::default();
-    let sink = || PreviewSink::new(job, from.map(|from| from.reader()), &known, &turns, &files);
+    let sink = || PreviewSink::new((stamp, job), from.map(|from| from.reader()), &known, &turns, &files);
     let (done, mut report) = drive(stamp, job, &|at| turns.close(at), &sink)?;
     let mut foreign_files = 0;
     for (counts, foreign) in done {
@@ -352,13 +353,14 @@ pub(crate) fn preview_of<D: Destination>(
     report.notes.extend(was_cut.into_iter().chain(conflicts).map(str::to_owned));
     // The documents of clusters that failed are unknown.
     if !job.plan.is_of_documents() || report.is_complete() {
-        preview_unmade(job, (&manifest, from), files, &mut report, &turns)?;
+        preview_unmade(stamp, job, (&manifest, from), files, &mut report, &turns)?;
     }
     Ok(report)
 }
 
 /// Passes on the files to delete, and notes those that only pruning would delete.
 fn preview_unmade<D: Destination>(
+    stamp: &dyn Stamp,
     job: &Job<'_>,
     (manifest, from): (&Manifest, Option<&D>),
     files: Mutex<Files>,
@@ -378,7 +380,8 @@ fn preview_unmade<D: Destination>(
     let found = Deletions::find(job, manifest, made)?;
     if are_listed {
         report.notes.extend(found.notes());
-        preview_deletions(&found, manifest, from, report, turns)?;
+        let has_secrets = stamp.has_secrets(job.layers);
+        preview_deletions(&found, (manifest, has_secrets), from, report, turns)?;
     }
     if let Some(left) = left {
         manifest.each(&mut |entry| if found.contains(entry)? { left.see(entry) } else { Ok(()) })?;
@@ -390,7 +393,7 @@ fn preview_unmade<D: Destination>(
 /// Passes on the files that exist and that nothing makes any more.
 fn preview_deletions<D: Destination>(
     found: &Deletions<'_>,
-    manifest: &Manifest,
+    (manifest, has_secrets): (&Manifest, bool),
     from: Option<&D>,
     report: &mut Report,
     turns: &Turns<OnPreview<'_>>,
@@ -404,7 +407,8 @@ fn preview_deletions<D: Destination>(
         let Ok(Some((old, _))) = reader.read(entry.path) else { return Ok(()) };
         report.deleted += 1;
         let (cluster, template) = entry.maker.unwrap_or_default();
-        let old = &String::from_utf8_lossy(old);
+        let old = String::from_utf8_lossy(old);
+        let old = &if has_secrets { hidden_deletion(&old).into() } else { old };
         let deletion = FilePreview { path: entry.path, cluster, template, change: None, old, new: "" };
         (turns.lock().out)(&deletion).map_err(cannot_write)
     })

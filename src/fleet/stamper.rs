@@ -20,6 +20,7 @@ use super::splitter::{Content, Splitter};
 use super::view::Merge;
 use crate::why::RecordedOutput;
 use dropforge_base::diagnostics::{Diagnostic, Identity, Result};
+use dropforge_engine::recording::Recorder;
 use dropforge_engine::{OutputCheck, Template};
 use dropforge_machine::vm::Session;
 use dropforge_value::{Arena, DataMap, InputBuilder, Inputs, ReadPaths, Shapes, Value};
@@ -230,7 +231,8 @@ pub(super) fn record(template: &Template, layers: &Layers, cluster: &Cluster) ->
     let builder = InputBuilder::new(&arena, &shapes);
     let (shared, given) = (builder.data_map(layers.shared())?, converted(&own, &builder)?);
     let inputs = inputs_of(shared, layers.merge(), &own, given, &builder);
-    let (recording, result) = template.record(&mut Session::new(), inputs);
+    let recorder = Recorder::default().hiding(layers.mask(Some(cluster)));
+    let (recording, result) = template.record_with(recorder, &mut Session::new(), inputs);
     let (text, error) = result.map_or_else(|error| (String::new(), Some(error)), |text| (text, None));
     let mut recorded = RecordedOutput::of_template(text, recording);
     recorded.error = error;

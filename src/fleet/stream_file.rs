@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Mode};
 
-use super::job::{FilePreview, OnPreview};
+use super::hidden_changes::hidden;
+use super::job::{FilePreview, Job, OnPreview, Stamp};
 use super::output_dir::{OutputDir, cannot};
 use super::output_files::{Change, existing_file, open_file, same_content};
 use super::report::Report;
+use super::stamp::stream;
 use super::workers::cannot_write;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::mask::Mask;
 
 /// A file that is being written. If it is dropped before [`StreamFile::finish`], the old file stays.
 ///
@@ -147,10 +150,10 @@ pub(super) fn compare(
     path: &str,
     old: Option<Vec<u8>>,
     each: OnPreview<'_>,
-    run: impl FnOnce(&mut Vec<u8>) -> Result<Report>,
+    (stamp, job): (&dyn Stamp, &Job<'_>),
 ) -> Result<Report> {
     let mut new = Vec::new();
-    let report = run(&mut new)?;
+    let report = stream(stamp, job, &mut new)?;
     let change = match &old {
         Some(old) if *old == new => return Ok(of_one_file(report, Change::Unchanged)),
         Some(_) => Change::Update,
@@ -158,9 +161,25 @@ pub(super) fn compare(
     };
     let old = old.unwrap_or_default();
     let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
+    let (old, new) = hidden(&mask_of_all(stamp, job)?, &old, &new);
     each(&FilePreview { path, cluster: "", template: "", change: Some(change), old: &old, new: &new })
         .map_err(cannot_write)?;
     Ok(of_one_file(report, change))
+}
+
+/// Returns the secrets of all clusters.
+fn mask_of_all(stamp: &dyn Stamp, job: &Job<'_>) -> Result<Mask> {
+    if !stamp.has_secrets(job.layers) {
+        return Ok(Mask::none());
+    }
+    let mut read = Ok(());
+    let mask = Mask::of_each(|each| {
+        read = job.fleet.each(&mut |_, cluster| {
+            stamp.each_secret(job.layers, cluster, each);
+            Ok(())
+        });
+    });
+    read.map(|()| mask)
 }
 
 /// Converts the report of a stream, which counts outputs, to the report of one file.

@@ -115,7 +115,7 @@ pub(super) fn drive<K: Sink>(
 
 /// Runs one worker. After a panic, which is a bug, it restarts with a new renderer.
 fn work<K: Sink>(stamp: &dyn Stamp, job: &Job<'_>, shared: &Shared, halt: &(dyn Fn(usize) + Sync), sink: K) -> K::Done {
-    let mut worker = Worker { job, shared, halt, sink, block: 0..0 };
+    let mut worker = Worker { stamp, job, shared, halt, sink, block: 0..0 };
     let mut again = true;
     while again {
         again = false;
@@ -134,6 +134,7 @@ struct Buffers {
 }
 
 struct Worker<'w, 'j, K> {
+    stamp: &'w dyn Stamp,
     job: &'w Job<'j>,
     shared: &'w Shared,
     halt: &'w (dyn Fn(usize) + Sync),
@@ -196,6 +197,7 @@ impl<K: Sink> Worker<'_, '_, K> {
         }
         if !errors.is_empty() {
             self.sink.skip(at);
+            self.stamp.mask(job.layers, cluster).hide_in_all(&mut errors);
             self.fail(at, cluster.name(), errors);
         }
         (job.watch.done)();

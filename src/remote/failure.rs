@@ -3,11 +3,29 @@
 use std::error::Error as StdError;
 use std::fmt;
 use std::future::Future;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use object_store::Error;
 
+use dropforge_base::credentials;
 use dropforge_base::diagnostics::{Code, Diagnostic};
+use dropforge_base::mask::Mask;
+
+/// The credentials of stores in the environment: `AWS_SECRET_ACCESS_KEY`, `AZURE_STORAGE_SAS_KEY` and the like.
+static OF_ENVIRONMENT: LazyLock<Mask> = LazyLock::new(|| {
+    let stores = ["AWS_", "AZURE_", "GOOGLE_"];
+    let kinds = ["SECRET", "TOKEN", "KEY", "PASSWORD", "SAS"];
+    let is_one = |name: &str| {
+        let is_path = name.ends_with("_FILE") || name.ends_with("_PATH");
+        stores.iter().any(|store| name.starts_with(store)) && kinds.iter().any(|kind| name.contains(kind)) && !is_path
+    };
+    let all: Vec<String> = std::env::vars_os()
+        .filter(|(name, _)| name.to_str().is_some_and(is_one))
+        .filter_map(|(_, value)| value.into_string().ok())
+        .collect();
+    Mask::new(all.iter().map(String::as_str))
+});
 
 /// A response or a broken connection that another attempt may mend.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,6 +124,13 @@ fn innermost(error: &(dyn StdError + 'static)) -> String {
 impl Failure {
     /// Returns the diagnostic of the failed operation `what`, such as `read`, on `url`.
     pub(super) fn diagnostic(self, what: &str, url: &str) -> Box<Diagnostic> {
+        let mut diagnostic = self.worded(what, url);
+        // A server may repeat the request.
+        credentials::hide(&OF_ENVIRONMENT, &mut diagnostic);
+        diagnostic
+    }
+
+    fn worded(self, what: &str, url: &str) -> Box<Diagnostic> {
         let (code, help, error) = match self {
             Failure::Ours(diagnostic) => return diagnostic,
             Failure::Transient(transient) => return unreachable(what, url, &transient),

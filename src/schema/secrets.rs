@@ -1,16 +1,36 @@
-//! The values that a schema marks secret: `"writeOnly": true`, as in OpenAPI, and `"format": "password"`.
+//! The values that a schema marks secret: `"writeOnly": true`, as in OpenAPI, `"format": "password"`, and `"x-secret": true`.
+
+use std::borrow::Cow;
 
 use dropforge_base::stdlib::paths::names;
-use dropforge_value::{Data, Step};
+use dropforge_value::{Data, DataMap, Step};
 
-/// Maximum number of subschemas that are looked at.
+/// Maximum number of subschemas that are looked at for a value.
 const STEPS: usize = 20_000;
 /// Keywords with lists of subschemas that apply to the same value.
 const SAME: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 /// Keywords with subschemas that apply to the same value.
-const SAME_ONE: [&str; 3] = ["if", "then", "else"];
+const SAME_ONE: [&str; 4] = ["if", "then", "else", "not"];
+/// Keywords with maps of subschemas that apply to the same value.
+const SAME_NAMED: [&str; 2] = ["dependentSchemas", "dependencies"];
 /// Keywords with maps of subschemas of members.
 const MEMBERS: [&str; 2] = ["properties", "patternProperties"];
+/// Keywords with subschemas of any other member.
+const OTHERS: [&str; 2] = ["additionalProperties", "unevaluatedProperties"];
+/// Keywords with lists of subschemas of items.
+const LISTED: [&str; 2] = ["prefixItems", "items"];
+/// Keywords with subschemas of any item.
+const ITEMS: [&str; 4] = ["items", "additionalItems", "unevaluatedItems", "contains"];
+
+/// Returns `true` for a keyword that marks a value secret. `holds` tells that its value is `true`, and `text` is that value if
+/// it is a string.
+pub fn marks_secret(keyword: &str, holds: bool, text: Option<&str>) -> bool {
+    match keyword {
+        "writeOnly" | "x-secret" => holds,
+        "format" => text == Some("password"),
+        _ => false,
+    }
+}
 
 /// Returns `true` if a schema marks the value at a path secret, something that it is in, or something in it.
 ///
@@ -30,10 +50,10 @@ pub fn is_secret(schema: &Data, path: &[Step]) -> bool {
         if is_marked(node) {
             return true;
         }
-        let target = node.get("$ref").and_then(Data::as_str).and_then(|pointer| target(schema, pointer));
-        open.extend(target.map(|target| (target, path)));
-        let same = SAME.iter().filter_map(|key| node.get(key)?.as_list()).flatten();
-        open.extend(same.chain(SAME_ONE.iter().filter_map(|key| node.get(key))).map(|node| (node, path)));
+        match same(schema, node) {
+            Some(same) => open.extend(same.into_iter().map(|node| (node, path))),
+            None => return true,
+        }
         match path.split_first() {
             Some((step, rest)) => open.extend(members(node, step).into_iter().map(|node| (node, rest))),
             None => open.extend(below(node).map(|node| (node, path))),
@@ -43,33 +63,161 @@ pub fn is_secret(schema: &Data, path: &[Step]) -> bool {
     true
 }
 
-fn is_marked(node: &Data) -> bool {
-    matches!(node.get("writeOnly"), Some(Data::Bool(true)))
-        || node.get("format").and_then(Data::as_str) == Some("password")
+/// Calls `each` with the text of every scalar of `values` that a schema marks secret, and with the keys of maps in secrets.
+///
+/// ```
+/// use dropforge::{schema::each_secret, value::{Data, DataMap}};
+/// let schema: Data = serde_json::from_str(r#"{"properties": {"keys": {"items": {"writeOnly": true}}}}"#)?;
+/// let values: DataMap = serde_json::from_str(r#"{"keys": ["a", 7, {"b": null}], "other": "c"}"#)?;
+/// let mut found = Vec::new();
+/// each_secret(&schema, &values, &mut |text| found.push(text.into_owned()));
+/// assert_eq!(found, ["a", "7", "b"]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+pub fn each_secret<'d>(schema: &Data, values: &'d DataMap, each: &mut dyn FnMut(Cow<'d, str>)) {
+    if has_secrets(schema) {
+        visit_map(schema, vec![schema], values, each);
+    }
 }
 
-/// Returns the subschema at a pointer within the document.
-fn target<'s>(schema: &'s Data, pointer: &str) -> Option<&'s Data> {
-    names(pointer.strip_prefix('#')?).try_fold(schema, |node, name| match name.parse() {
+/// Visits a map to which these subschemas apply. The nesting of values is bounded where they are read.
+fn visit_map<'d>(schema: &Data, nodes: Vec<&Data>, map: &'d DataMap, each: &mut dyn FnMut(Cow<'d, str>)) {
+    let nodes = unmarked(schema, nodes);
+    for (key, value) in map {
+        match &nodes {
+            Some(nodes) => visit(schema, members_of(nodes, &Step::Key(key.clone())), value, each),
+            None => {
+                each(key.into());
+                texts(value, each);
+            }
+        }
+    }
+}
+
+fn visit<'d>(schema: &Data, nodes: Vec<&Data>, value: &'d Data, each: &mut dyn FnMut(Cow<'d, str>)) {
+    if nodes.is_empty() {
+        return;
+    }
+    if let Data::Map(map) = value {
+        return visit_map(schema, nodes, map, each);
+    }
+    match unmarked(schema, nodes) {
+        Some(nodes) => {
+            let items = (0..).zip(value.as_list().unwrap_or(&[]));
+            items.for_each(|(at, item)| visit(schema, members_of(&nodes, &Step::Index(at)), item, each));
+        }
+        None => texts(value, each),
+    }
+}
+
+/// Returns the subschemas that apply to the same value as these. `None` if one of them marks it, or may do so.
+fn unmarked<'s>(schema: &'s Data, nodes: Vec<&'s Data>) -> Option<Vec<&'s Data>> {
+    all_same(schema, nodes).filter(|nodes| !nodes.iter().any(|node| is_marked(node)))
+}
+
+fn members_of<'s>(nodes: &[&'s Data], step: &Step) -> Vec<&'s Data> {
+    nodes.iter().flat_map(|node| members(node, step)).collect()
+}
+
+/// Calls `each` with the text of every scalar of a value, and with its keys.
+fn texts<'d>(value: &'d Data, each: &mut dyn FnMut(Cow<'d, str>)) {
+    match value {
+        Data::Str(text) => each(text.into()),
+        Data::Map(map) => map.iter().for_each(|(key, value)| {
+            each(key.into());
+            texts(value, each);
+        }),
+        Data::Null | Data::Bool(_) => {}
+        other => match other.as_list() {
+            Some(items) => items.iter().for_each(|item| texts(item, each)),
+            None => each(serde_json::to_string(other).unwrap_or_default().into()),
+        },
+    }
+}
+
+/// Returns these subschemas and all that apply to the same value. `None` if there are too many, or some are not known.
+fn all_same<'s>(schema: &'s Data, nodes: Vec<&'s Data>) -> Option<Vec<&'s Data>> {
+    let (mut open, mut all): (Vec<&Data>, Vec<&Data>) = (nodes, Vec::new());
+    while let Some(node) = open.pop() {
+        if all.iter().any(|known| std::ptr::eq(*known, node)) {
+            continue;
+        }
+        if all.len() >= STEPS {
+            return None;
+        }
+        all.push(node);
+        open.extend(same(schema, node)?);
+    }
+    Some(all)
+}
+
+/// Returns `true` if a schema marks any value secret.
+pub fn has_secrets(node: &Data) -> bool {
+    is_marked(node)
+        || match node {
+            Data::Map(map) => map.values().any(has_secrets),
+            list => list.as_list().is_some_and(|items| items.iter().any(has_secrets)),
+        }
+}
+
+fn is_marked(node: &Data) -> bool {
+    let map = node.as_map().into_iter().flatten();
+    map.into_iter().any(|(key, value)| marks_secret(key, *value == Data::Bool(true), value.as_str()))
+}
+
+/// Returns the subschemas that apply to the same value. `None` if one of them is not known.
+fn same<'s>(schema: &'s Data, node: &'s Data) -> Option<Vec<&'s Data>> {
+    let mut found: Vec<&Data> = SAME.iter().filter_map(|key| node.get(key)?.as_list()).flatten().collect();
+    found.extend(SAME_ONE.iter().filter_map(|key| node.get(key)));
+    found.extend(SAME_NAMED.iter().filter_map(|key| node.get(key)?.as_map()).flat_map(|map| map.values()));
+    for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
+        if let Some(reference) = node.get(key).and_then(Data::as_str) {
+            match target(schema, reference) {
+                Some(target) => found.push(target),
+                // What is unknown may be marked where anything is.
+                None if has_secrets(schema) => return None,
+                None => {}
+            }
+        }
+    }
+    Some(found)
+}
+
+/// Returns the subschema that a reference within the document leads to: by a pointer or an anchor, or by its identifier.
+fn target<'s>(schema: &'s Data, reference: &str) -> Option<&'s Data> {
+    let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+    let schema = if document.is_empty() { schema } else { named(schema, "$id", document)? };
+    if !fragment.is_empty() && !fragment.starts_with('/') {
+        let anchors = ["$anchor", "$dynamicAnchor"].iter().find_map(|key| named(schema, key, fragment));
+        return anchors.or_else(|| named(schema, "$id", reference));
+    }
+    names(fragment).try_fold(schema, |node, name| match name.parse() {
         Ok(at) if node.as_list().is_some() => node.index(at),
         _ => node.get(&name),
     })
 }
 
-/// Returns the subschemas of a member. Patterns may match any key.
+/// Returns the subschema with this text at a keyword.
+fn named<'s>(node: &'s Data, keyword: &str, text: &str) -> Option<&'s Data> {
+    match node {
+        node if node.get(keyword).and_then(Data::as_str) == Some(text) => Some(node),
+        Data::Map(map) => map.values().find_map(|below| named(below, keyword, text)),
+        list => list.as_list()?.iter().find_map(|below| named(below, keyword, text)),
+    }
+}
+
+/// Returns the subschemas of a member. Patterns may match any key, and a key may be a number.
 fn members<'s>(node: &'s Data, step: &Step) -> Vec<&'s Data> {
-    let mut found = Vec::new();
-    match step {
-        Step::Key(key) => {
-            found.extend(node.get("properties").and_then(|properties| properties.get(key)));
-            found.extend(node.get("patternProperties").and_then(Data::as_map).into_iter().flat_map(|map| map.values()));
-            found.extend(node.get("additionalProperties"));
-        }
-        Step::Index(at) => {
-            let items = node.get("items");
-            let listed = [node.get("prefixItems"), items].into_iter().flatten().filter_map(|list| list.index(*at));
-            found.extend(listed.chain(items.filter(|items| items.as_map().is_some())));
-        }
+    let (key, at) = match step {
+        Step::Key(key) => (Cow::from(key), key.parse().ok()),
+        Step::Index(at) => (at.to_string().into(), Some(*at)),
+    };
+    let mut found: Vec<&Data> = node.get("properties").and_then(|all| all.get(&key)).into_iter().collect();
+    found.extend(node.get("patternProperties").and_then(Data::as_map).into_iter().flat_map(|map| map.values()));
+    found.extend(OTHERS.iter().filter_map(|key| node.get(key)));
+    if let Some(at) = at {
+        found.extend(LISTED.iter().filter_map(|key| node.get(key)?.index(at)));
+        found.extend(ITEMS.iter().filter_map(|key| node.get(key)).filter(|items| items.as_map().is_some()));
     }
     found
 }
@@ -77,8 +225,8 @@ fn members<'s>(node: &'s Data, step: &Step) -> Vec<&'s Data> {
 /// Returns the subschemas of all members.
 fn below(node: &Data) -> impl Iterator<Item = &Data> {
     let named = MEMBERS.iter().filter_map(|key| node.get(key)?.as_map()).flat_map(|map| map.values());
-    let listed = ["prefixItems", "items"].into_iter().filter_map(|key| node.get(key)?.as_list()).flatten();
-    let others = ["additionalProperties", "items"].into_iter().filter_map(|key| node.get(key));
+    let listed = LISTED.iter().filter_map(|key| node.get(key)?.as_list()).flatten();
+    let others = OTHERS.iter().chain(&ITEMS).filter_map(|key| node.get(key));
     named.chain(listed).chain(others.filter(|node| node.as_map().is_some()))
 }
 
@@ -110,5 +258,36 @@ mod tests {
         }
         // A schema without end may hide one.
         assert!(secret("e"));
+    }
+
+    #[test]
+    fn marks_are_found_by_anchors_and_identifiers_and_for_items_by_key() {
+        let schema = r##"{
+            "$defs": {
+                "a": {"$anchor": "pin", "x-secret": true},
+                "b": {"$id": "https://x/b", "properties": {"c": {"writeOnly": true}}}
+            },
+            "properties": {
+                "pin": {"$ref": "#pin"}, "other": {"$ref": "https://x/b"}, "elsewhere": {"$ref": "https://x/z"},
+                "list": {"type": "array", "items": {"format": "password"}},
+                "more": {"prefixItems": [{}, {"writeOnly": true}], "unevaluatedItems": {"writeOnly": true}}
+            },
+            "dependentSchemas": {"x": {"properties": {"dependent": {"writeOnly": true}}}}
+        }"##;
+        let schema: Data = serde_json::from_str(schema).unwrap();
+        let secret = |path: &[Step]| is_secret(&schema, path);
+        let key = |key: &str| Step::Key(key.to_owned());
+        for path in [&[key("pin")][..], &[key("other"), key("c")], &[key("elsewhere")], &[key("dependent")]] {
+            assert!(secret(path), "{path:?}");
+        }
+        for item in [Step::Index(1), key("1")] {
+            assert!(secret(&[key("list"), item.clone()]) && secret(&[key("more"), item]));
+        }
+        assert!(!secret(&[key("other"), key("d")]) && !secret(&[key("none")]));
+        let values = r#"{"pin": 1234, "other": {"c": "s", "d": "t"}, "list": ["u", "v"], "more": ["w", "x", "y"]}"#;
+        let values: DataMap = serde_json::from_str(values).unwrap();
+        let mut found = Vec::new();
+        each_secret(&schema, &values, &mut |text| found.push(text.into_owned()));
+        assert_eq!(found, ["1234", "s", "u", "v", "x", "y"]);
     }
 }

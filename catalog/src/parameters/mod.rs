@@ -16,7 +16,7 @@ use secrets::Markers;
 use validate::invalid_parameters;
 
 pub use secrets::REDACTED;
-pub(crate) use secrets::{Secrets, member};
+pub(crate) use secrets::{Secrets, member, redact_error};
 pub use validate::{Violation, Violations};
 
 /// Maximum length of a schema in bytes.

@@ -1,4 +1,5 @@
-//! Secret values: their markers in a schema (`"writeOnly": true` or `"x-secret": true`), and their redaction.
+//! Secret values: their markers in a schema (`"writeOnly": true`, `"x-secret": true` or `"format": "password"`), and their
+//! redaction.
 
 use std::collections::{HashMap, HashSet};
 use std::marker::PhantomData;
@@ -9,6 +10,8 @@ use serde_json::{Map, Value as Json};
 use super::{Schema, element_schemas, possible_schemas};
 use crate::error::CatalogError;
 use dropforge::bulk::values::Step;
+use dropforge::mask::Mask;
+use dropforge::schema;
 
 /// Replacement for secret values.
 pub const REDACTED: &str = "***";
@@ -42,14 +45,18 @@ impl Schema {
 
     /// Replaces the secret texts of `parameters` in an error by `"***"`.
     pub fn redact_error(&self, parameters: &Json, error: CatalogError) -> CatalogError {
+        redact_error(&Mask::of_each(|each| self.each_secret(parameters, each)), error)
+    }
+
+    /// Returns `true` if it marks any value.
+    pub(crate) fn has_secrets(&self) -> bool {
+        self.markers.any
+    }
+
+    /// Calls `each` with the texts of secret values.
+    pub(crate) fn each_secret(&self, parameters: &Json, each: &mut dyn FnMut(&str)) {
         let secrets = self.find_secrets(parameters);
-        let mut texts = Vec::new();
-        gather(parameters, secrets.has(parameters), &secrets, &mut texts);
-        // Longest first, because one secret may contain another.
-        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
-        let without = |text: &str| texts.iter().fold(text.to_owned(), |text, secret| text.replace(secret, REDACTED));
-        let details = error.details.map(|details| rewrite(details, &without));
-        CatalogError { message: without(&error.message), details, ..error }
+        gather(parameters, secrets.has(parameters), &secrets, each);
     }
 
     /// The secret values of `parameters`, by address.
@@ -139,17 +146,27 @@ pub(super) fn redact(value: &Json, secrets: &Secrets<'_>) -> Json {
     }
 }
 
-/// Collects the texts of secret values. Shorter texts are skipped, because they would match everywhere.
-fn gather(value: &Json, secret: bool, secrets: &Secrets<'_>, texts: &mut Vec<String>) {
-    const SHORT: usize = 3;
-    let mut below = |value: &Json| gather(value, secret || secrets.has(value), secrets, texts);
+/// Calls `each` with the texts of secret values, and with the keys in them.
+fn gather(value: &Json, secret: bool, secrets: &Secrets<'_>, each: &mut dyn FnMut(&str)) {
     match value {
-        Json::Array(items) => items.iter().for_each(&mut below),
-        Json::Object(map) => map.values().for_each(&mut below),
-        Json::String(text) if secret && text.len() >= SHORT => texts.push(text.clone()),
-        Json::Number(number) if secret && number.to_string().len() >= SHORT => texts.push(number.to_string()),
+        Json::Array(items) => items.iter().for_each(|item| gather(item, secret || secrets.has(item), secrets, each)),
+        Json::Object(map) => map.iter().for_each(|(key, value)| {
+            if secret {
+                each(key);
+            }
+            gather(value, secret || secrets.has(value), secrets, each);
+        }),
+        Json::String(text) if secret => each(text),
+        Json::Number(number) if secret => each(&number.to_string()),
         _ => {}
     }
+}
+
+/// Replaces secrets in an error by `"***"`.
+pub(crate) fn redact_error(mask: &Mask, error: CatalogError) -> CatalogError {
+    let without = |text: &str| mask.hidden_as(text, REDACTED).into_owned();
+    let details = error.details.map(|details| rewrite(details, &without));
+    CatalogError { message: without(&error.message), details, ..error }
 }
 
 /// Applies `change` to every text in a value, except keys.
@@ -281,5 +298,6 @@ fn marks_any(document: &Json) -> bool {
 
 /// Returns `true` if a schema marks its value as secret.
 fn marks_secret(schema: &Json) -> bool {
-    ["writeOnly", "x-secret"].into_iter().any(|key| schema.get(key) == Some(&Json::Bool(true)))
+    let mut keywords = schema.as_object().into_iter().flatten();
+    keywords.any(|(keyword, value)| schema::marks_secret(keyword, *value == Json::Bool(true), value.as_str()))
 }

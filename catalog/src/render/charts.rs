@@ -129,6 +129,19 @@ impl Chart {
         Ok((RecordedOutput::of_chart(render, recording), text))
     }
 
+    /// `true` if a schema of a chart marks a value secret.
+    pub(super) fn has_secrets(&self) -> bool {
+        self.template.chart().has_secrets()
+    }
+
+    /// Calls `each` with the secrets among the values that parameters give.
+    pub(super) fn each_secret(&self, parameters: &str, each: &mut dyn FnMut(&str)) {
+        let values = values(parameters).ok().and_then(|own| UserValues::default().with_cluster(own, false).ok());
+        if let Some(values) = values {
+            self.template.chart().each_secret(&values, each);
+        }
+    }
+
     fn rendered(&self, name: &str, parameters: &str, scratch: &mut Scratch) -> Result<ChartRender> {
         let (release, values) = (release(name)?, values(parameters)?);
         let plan = || {

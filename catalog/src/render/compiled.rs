@@ -73,6 +73,11 @@ impl Compiled {
         }
     }
 
+    /// `true` if a value of a render may be secret.
+    pub(super) fn has_secrets(&self) -> bool {
+        self.schema.has_secrets() || matches!(&self.body, Body::Chart(chart) if chart.has_secrets())
+    }
+
     /// The schema.
     pub fn schema(&self) -> &Schema {
         &self.schema

@@ -17,6 +17,7 @@ use crate::review::Review;
 use compiled::Compiler;
 use dropforge::bulk::why::{Answer, LinePlace};
 use dropforge::bulk::{Layers, Variants};
+use dropforge::mask::Mask;
 use pool::Pool;
 use scratch::Scratch;
 
@@ -62,6 +63,11 @@ impl Renderer {
     /// `invalid_template_syntax`, `invalid_template_content`, `invalid_parameters_schema`.
     pub fn compiled_version(&self, version: &TemplateVersion) -> Result<Arc<Compiled>> {
         self.compiler.compiled_version(version)
+    }
+
+    /// Returns the secrets of a render.
+    pub(crate) fn mask(&self, request: &RenderRequest) -> Mask {
+        self.compiler.mask(request)
     }
 
     /// Checks the content of a version to create, and finds the schema of a chart.

@@ -14,7 +14,7 @@ use super::scratch::{Scratch, error_json, error_line, failed};
 use crate::error::{CatalogError, ErrorKind, Result};
 use crate::model::TemplateVersion;
 use crate::objects::ParameterSet;
-use crate::parameters::{self, member};
+use crate::parameters::{self, member, redact_error};
 use crate::review::Finding;
 use crate::store::Metadata;
 use crate::{matching, validation};
@@ -23,6 +23,7 @@ use dropforge::bulk::{Cluster, Layers, Origin, Variants};
 use dropforge::diagnostics::Diagnostic;
 use dropforge::engine::Template;
 use dropforge::engine::recording::{Flow, Recorder};
+use dropforge::mask::Mask;
 use dropforge::value::{Data, DataMap};
 
 /// A template, a stack and parameters to render.
@@ -100,7 +101,7 @@ impl Compiler {
                 }
                 Body::Chart(chart) => chart.render(request.release_name(), &parameters.text, scratch),
             };
-            rendered.map_err(|error| compiled.schema().redact_error(&parameters.json, error))
+            rendered.map_err(|error| redact_error(&mask_of(&compiled, parameters), error))
         });
         let (text, failed) = match rendered.transpose() {
             Ok(text) => (text, None),
@@ -254,8 +255,9 @@ impl Compiler {
         let compiled = self.compiled_version(&request.template)?;
         let (parameters, invalid) = parse_parameters(&compiled, request);
         let Some(parameters) = parameters else { return Err(invalid.unwrap_or_else(unreadable)) };
-        let recorded = record(&compiled, request, &parameters, scratch);
-        let (recorded, text) = recorded.map_err(|error| compiled.schema().redact_error(&parameters.json, error))?;
+        let mask = mask_of(&compiled, &parameters);
+        let recorded = record(&compiled, request, (&parameters, &mask), scratch);
+        let (recorded, text) = recorded.map_err(|error| redact_error(&mask, error))?;
         let found = find(file, at, &text, true).ok_or_else(not_rendered)?;
         let template = format!("{}@{}", request.template.name, request.template.version);
         let question = Question {
@@ -273,14 +275,36 @@ impl Compiler {
     }
 }
 
+impl Compiler {
+    /// Returns the secrets of a render. If they cannot be found, everything is one.
+    pub(super) fn mask(&self, request: &RenderRequest) -> Mask {
+        let Ok(compiled) = self.compiled_version(&request.template) else { return Mask::all() };
+        if !compiled.has_secrets() {
+            return Mask::none();
+        }
+        let parameters = parse_parameters(&compiled, request).0;
+        parameters.map_or_else(Mask::all, |parameters| mask_of(&compiled, &parameters))
+    }
+}
+
+/// Returns the secrets among parameters, and among the values of a chart.
+fn mask_of(compiled: &Compiled, parameters: &Parameters) -> Mask {
+    Mask::of_each(|each| {
+        compiled.schema().each_secret(&parameters.json, each);
+        if let Body::Chart(chart) = compiled.body() {
+            chart.each_secret(&parameters.text, each);
+        }
+    })
+}
+
 /// Renders a template or chart, and records it.
 fn record(
     compiled: &Compiled,
     request: &RenderRequest,
-    parameters: &Parameters,
+    (parameters, mask): (&Parameters, &Mask),
     scratch: &mut Scratch,
 ) -> Result<(RecordedOutput, String)> {
-    let recorder = Recorder::new(EVENTS, BYTES);
+    let recorder = Recorder::new(EVENTS, BYTES).hiding(mask.clone());
     match compiled.body() {
         Body::Template(template) => record_text(template, &parameters.text, recorder, scratch),
         Body::Chart(chart) => chart.record(request.release_name(), &parameters.text, recorder, scratch),
@@ -315,6 +339,9 @@ impl<'p> Origins<'p> {
     }
 
     fn given(&self, recorded: &RecordedOutput, flow: &Flow) -> Given {
+        if flow.is_secret {
+            return Given::secret();
+        }
         let value = recorded.value_of(&flow.path);
         let has = |values: &Json| !value.path.is_empty() && member(values, &value.path).is_some();
         let is_own = has(&self.own);

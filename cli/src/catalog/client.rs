@@ -8,7 +8,9 @@ use serde_json::Value as Json;
 use ureq::http::{HeaderName, Request, Response};
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
+use dropforge::credentials;
 use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::mask::Mask;
 use dropforge::text::Source;
 use dropforge_catalog::server::{InProcess, Settings, WARNING_COUNT, WARNINGS};
 use dropforge_catalog::{CatalogError, ErrorKind};
@@ -110,15 +112,26 @@ impl Client {
         body: &Json,
         template: Option<&Arc<Source>>,
     ) -> ClientResult<Created> {
-        let reply = self.request(method, path, Some(body))?;
+        let reply = self.request(method, path, Some(body)).map_err(|error| self.without_key(error))?;
         let header = |name: HeaderName| reply.headers().get(name).and_then(|value| value.to_str().ok());
         let warnings = header(WARNINGS).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let count = header(WARNING_COUNT).and_then(|text| text.parse().ok()).unwrap_or_default();
-        Ok(Created { resource: read(&reply, template)?, warnings, count })
+        let resource = read(&reply, template).map_err(|error| self.without_key(error))?;
+        Ok(Created { resource, warnings, count })
     }
 
     fn send(&self, method: &str, path: &str, body: Option<&Json>) -> ClientResult<Json> {
-        read(&self.request(method, path, body)?, None)
+        let reply = self.request(method, path, body).and_then(|reply| read(&reply, None));
+        reply.map_err(|error| self.without_key(error))
+    }
+
+    /// Returns an error of a request without the credentials, which a service may repeat.
+    fn without_key(&self, mut failed: Failed) -> Failed {
+        if let Client::Remote { key, .. } = self {
+            let mask = Mask::new([key.as_str()]);
+            failed.diagnostics.iter_mut().for_each(|error| credentials::hide(&mask, error));
+        }
+        failed
     }
 
     fn request(&self, method: &str, path: &str, body: Option<&Json>) -> ClientResult<Response<Vec<u8>>> {

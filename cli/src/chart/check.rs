@@ -11,6 +11,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Severity};
 use dropforge::dialect::helm::chart::{Plan as Release, UserValues};
 use dropforge::engine::chart::{ChartRender, ChartTemplate};
 use dropforge::function::Capabilities;
+use dropforge::mask::Mask;
 use dropforge::vm::Session;
 
 use super::{open, user_values};
@@ -51,15 +52,19 @@ type Found = (Vec<Box<Diagnostic>>, Vec<Box<Diagnostic>>, Result<ChartRender, Di
 /// # Errors
 /// Errors of reading values and schemas; `usage` for a selector that selects nothing.
 pub(crate) fn check(path: &Path, with: With<'_>, files: &mut InputFiles, stderr: &Stderr) -> Result<Checked, Failed> {
-    let mut checked = Checked::default();
+    let (mut checked, mut mask) = (Checked::default(), Mask::none());
     let result = match checked.open(path, with, files) {
-        Ok(chart) => checked.all(&chart, with, files, stderr)?,
+        Ok(chart) => {
+            mask = Mask::of_each(|each| chart.template.chart().each_secret(&chart.values, each));
+            checked.all(&chart, with, files, stderr)?
+        }
         Err(errors) => Err(errors.into()),
     };
     if let Err(Failed { diagnostics, failures, .. }) = result {
         checked.found.extend(diagnostics.into_iter().map(|error| judged(error, with.args)));
         checked.failures.extend(failures);
     }
+    checked.hide(&mask);
     Ok(checked)
 }
 
@@ -72,6 +77,12 @@ impl Checked {
         let allowed = Capabilities::RANDOM.and(Capabilities::CLOCK);
         let engine = given.allow.grant(args.language.engine())?.allow(allowed);
         Ok(args.chart.chart(open(path, engine, files)?, values, args.values.name_key())?)
+    }
+
+    /// Hides the secrets among the shared values. The errors of clusters have none of theirs.
+    fn hide(&mut self, mask: &Mask) {
+        let failures = self.failures.iter_mut().map(|failure| &mut failure.diagnostic);
+        mask.hide_in_all(self.found.iter_mut().chain(failures));
     }
 
     /// Checks an open chart. The inner errors are findings.

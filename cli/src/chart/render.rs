@@ -13,6 +13,7 @@ use crate::usage::{CHART, refuse};
 use dropforge::bulk::{ChartSet, KubeSchemas, Run, show_chart_writers};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked, Severity};
 use dropforge::engine::chart::ChartRender;
+use dropforge::mask::Mask;
 
 /// Renders a chart.
 ///
@@ -29,21 +30,32 @@ pub(crate) fn run(args: &RenderArgs, global: &Global, files: &mut InputFiles, st
     }
     let Run { set, kinds, .. } = run;
     let set: Box<dyn Any> = set;
-    let Ok(chart) = set.downcast() else { return Ok(Exit::Error) };
-    let ChartSet { template, values, release, capabilities, selection, .. } = *chart;
-    let render = template.render(&values, &release, &capabilities)?;
-    let output = render.output()?;
-    unusual(&render, args.is_strict(), stderr)?;
-    let text = match args.chart.show_only.as_slice() {
-        [] => output.text_of(selection),
-        patterns => output.only(patterns, selection)?,
-    };
-    check_kinds(kinds.as_ref(), render, &text, stderr)?;
+    let Ok(chart) = set.downcast::<ChartSet>() else { return Ok(Exit::Error) };
+    let mask = || Mask::of_each(|each| chart.template.chart().each_secret(&chart.values, each));
+    let text = text(&chart, kinds.as_ref(), args, stderr).map_err(|errors| errors.without(&mask()))?;
     if args.warnings.are_errors(stderr) {
         return Ok(Exit::Error);
     }
     crate::output::print(text)?;
     Ok(Exit::Ok)
+}
+
+/// Renders the documents to print.
+fn text(
+    chart: &ChartSet,
+    kinds: Option<&KubeSchemas>,
+    args: &RenderArgs,
+    stderr: &Stderr,
+) -> Result<String, Diagnostics> {
+    let render = chart.template.render(&chart.values, &chart.release, &chart.capabilities)?;
+    let output = render.output()?;
+    unusual(&render, args.is_strict(), stderr)?;
+    let text = match args.chart.show_only.as_slice() {
+        [] => output.text_of(chart.selection),
+        patterns => output.only(patterns, chart.selection)?,
+    };
+    check_kinds(kinds, render, &text, stderr)?;
+    Ok(text)
 }
 
 /// Checks printed documents by the schemas of their kinds.
@@ -97,6 +109,8 @@ pub(super) fn unusual(render: &ChartRender, strict: bool, stderr: &Stderr) -> Re
         found.iter_mut().for_each(|error| error.severity = Severity::Error);
         return Err(found.into());
     }
+    let mask = Mask::of_each(|each| render.plan().each_secret(each));
+    mask.hide_in_all(&mut found);
     found.iter().for_each(|warning| stderr.diagnostic(warning));
     Ok(())
 }

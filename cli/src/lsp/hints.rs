@@ -22,6 +22,7 @@ use dropforge::engine::chart::ChartTemplate;
 use dropforge::engine::recording::{Recorder, Recording, ShownValue};
 use dropforge::function::Registry;
 use dropforge::limits::Deadline;
+use dropforge::mask::Mask;
 use dropforge::text::Span;
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
@@ -87,7 +88,8 @@ pub(super) fn shown_values(
 ) -> Vec<(PathBuf, ShownValues)> {
     let session = &mut Session::new();
     session.set_deadline(Some(deadline.clone()));
-    let of_chart = ready.values.planned.as_ref().map(|planned| of_chart(planned, ready.home.chart(), session));
+    let mask = &ready.values.mask();
+    let of_chart = ready.values.planned.as_ref().map(|planned| of_chart(planned, ready.home.chart(), session, mask));
     let mut all = Vec::new();
     for path in paths {
         let Some((_, _, content)) = snapshot.documents.get(path) else { continue };
@@ -96,10 +98,10 @@ pub(super) fn shown_values(
                 let own = found.iter().filter(|(file, _)| file == path);
                 own.map(|(_, value)| value.clone()).collect()
             }
-            (Language::Template(_), _) => of_template(ready, path, snapshot, session).unwrap_or_default(),
+            (Language::Template(_), _) => of_template(ready, path, snapshot, session, mask).unwrap_or_default(),
             _ => continue,
         };
-        let values = of_expressions(&shown, &ready.values);
+        let values = of_expressions(&shown, &ready.values, mask);
         all.push((path.clone(), (content.clone(), values)));
     }
     all
@@ -129,13 +131,20 @@ fn of_recording(recording: &Recording) -> Vec<ShownValue> {
     values
 }
 
-fn of_template(ready: &Ready, path: &Path, snapshot: &Snapshot, session: &mut Session) -> Option<Vec<ShownValue>> {
+fn of_template(
+    ready: &Ready,
+    path: &Path,
+    snapshot: &Snapshot,
+    session: &mut Session,
+    mask: &Mask,
+) -> Option<Vec<ShownValue>> {
     let template = ready.compiled(path, snapshot, &bounded)?;
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
     let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(&ready.values.merged).ok()?);
     let engine = ready.args.language.engine().build();
-    let render = || Ok::<_, Infallible>(of_recording(&template.record(session, inputs).0));
+    let recorder = || Recorder::default().hiding(mask.clone());
+    let render = || Ok::<_, Infallible>(of_recording(&template.record_with(recorder(), session, inputs).0));
     let Ok(mut values) = stable(&template, engine.registry(template.dialect()), render);
     values.retain(|value| file_of(&value.source, None).is_some_and(|file| file == path));
     Some(values)
@@ -146,8 +155,9 @@ fn of_chart(
     (chart, plan): &(ChartTemplate, Plan),
     root: Option<&Path>,
     session: &mut Session,
+    mask: &Mask,
 ) -> Vec<(PathBuf, ShownValue)> {
-    let recording = render(chart, plan.clone(), session);
+    let recording = render(chart, plan.clone(), session, mask);
     let values = recording.unwrap_or_default().into_iter();
     let mut known: Option<(String, Option<PathBuf>)> = None;
     let mut file = |value: &ShownValue| match &known {
@@ -161,20 +171,22 @@ fn of_chart(
     values.filter_map(|value| Some((file(&value)?, value))).collect()
 }
 
-fn render(chart: &ChartTemplate, plan: Plan, session: &mut Session) -> Option<Vec<ShownValue>> {
+fn render(chart: &ChartTemplate, plan: Plan, session: &mut Session, mask: &Mask) -> Option<Vec<ShownValue>> {
     let template = chart.compile(&plan).ok()?;
     let made = chart.render_in(session, plan).ok()?;
-    let render = || Ok::<_, Diagnostics>(of_recording(made.record(session, Recorder::default())?.recording()));
+    let recorder = || Recorder::default().hiding(mask.clone());
+    let render = || Ok::<_, Diagnostics>(of_recording(made.record(session, recorder())?.recording()));
     stable(&template, chart.engine().registry(Dialect::Helm), render).ok()
 }
 
 /// Returns the distinct values of each expression, without secrets.
-fn of_expressions(shown: &[ShownValue], values: &ProjectValues) -> BTreeMap<Span, Vec<String>> {
+fn of_expressions(shown: &[ShownValue], values: &ProjectValues, mask: &Mask) -> BTreeMap<Span, Vec<String>> {
     let mut hidden: HashMap<&[Step], bool> = HashMap::new();
     let mut all: BTreeMap<Span, Option<Vec<String>>> = BTreeMap::new();
     for one in shown {
         let mut hides = |path| *hidden.entry(path).or_insert_with(|| values.hides(path));
-        let is_secret = one.inputs.iter().any(|flow| hides(flow.path.as_slice()));
+        let is_secret =
+            mask.is_in(&one.text) || one.inputs.iter().any(|flow| flow.is_secret || hides(flow.path.as_slice()));
         match all.entry(one.span).or_insert_with(|| Some(Vec::new())) {
             place if is_secret => *place = None,
             Some(found) if !found.iter().any(|known| known == plain(&one.text)) => {

@@ -21,7 +21,8 @@ use dropforge::engine::EngineBuilder;
 use dropforge::engine::chart::ChartTemplate;
 use dropforge::function::Capabilities as Permissions;
 use dropforge::limits::Limits;
-use dropforge::schema::is_secret;
+use dropforge::mask::Mask;
+use dropforge::schema::{each_secret, is_secret};
 use dropforge::text::{Source, Span};
 use dropforge::value::{Data, DataMap, value_at};
 
@@ -188,6 +189,16 @@ impl ProjectValues {
         // The data of a template has the values, too. Other objects have no schema.
         let has_values = ["", "."].contains(&value.name.as_str()) || value.name.starts_with(".Values");
         value.is_secret || has_values && self.has_secret(&whole)
+    }
+
+    /// Returns the secrets among the values.
+    pub(super) fn mask(&self) -> Mask {
+        Mask::of_each(|each| {
+            self.schemas.iter().for_each(|schema| each_secret(schema, &self.merged, &mut |text| each(&text)));
+            if let Some((_, plan)) = &self.planned {
+                plan.each_secret(each);
+            }
+        })
     }
 
     /// Returns `true` if the value at a path is secret, or a part of it.

@@ -241,7 +241,14 @@ impl TestRun<'_> {
                 self.folders.render(folder, job, coverage.as_ref(), self.files)
             }
         };
-        let failures = check::failures(job, &outputs, snapshots, self.files);
+        let mut failures = check::failures(job, &outputs, snapshots, self.files);
+        if !failures.is_empty() {
+            let mask = match &*job.target {
+                TestTarget::Chart(chart) => self.charts.mask(chart, job, self.files),
+                TestTarget::Folder(folder) => self.folders.mask(folder, job, self.files),
+            };
+            mask.hide_in_all(&mut failures);
+        }
         failures.iter().for_each(|failure| self.stderr.diagnostic(failure));
         let status = if failures.is_empty() { Status::Passed } else { Status::Failed(failures) };
         Case::new(job, status, started.elapsed())

@@ -22,6 +22,7 @@ use dropforge::engine::chart::ChartTemplate;
 use dropforge::engine::coverage::Coverage;
 use dropforge::engine::{Engine, EngineBuilder, Template};
 use dropforge::limits::Limits;
+use dropforge::mask::Mask;
 use dropforge::text::{Source, Span};
 use dropforge::value::{Arena, Data, DataMap, InputBuilder, Inputs, Shapes, yaml};
 use dropforge::vm::Session;
@@ -89,13 +90,26 @@ impl<'a> Folders<'a> {
         found.into_iter().map(|(span, warning)| warning.at(source, span, "")).collect()
     }
 
-    /// Returns the values of a test: files, the keys of the cluster over them, and those by path.
+    /// Returns the secrets among the values of a test.
+    pub fn mask(&self, folder: &Path, job: &TestJob<'_>, files: &mut InputFiles) -> Mask {
+        let given = self.given(folder, job, files);
+        given.map(|(layers, cluster)| layers.mask(Some(&cluster))).unwrap_or_default()
+    }
+
+    /// Returns the values of a test, which fit their schemas.
     fn inputs(
         &self,
         folder: &Path,
         job: &TestJob<'_>,
         files: &mut InputFiles,
     ) -> Result<(Layers, Cluster), Diagnostics> {
+        let (layers, cluster) = self.given(folder, job, files)?;
+        let unfit = layers.violations(Some(&cluster));
+        if unfit.is_empty() { Ok((layers, cluster)) } else { Err(unfit.into()) }
+    }
+
+    /// Returns the values of a test: files, the keys of the cluster over them, and those by path.
+    fn given(&self, folder: &Path, job: &TestJob<'_>, files: &mut InputFiles) -> Checked<(Layers, Cluster)> {
         let setup = &job.test.setup;
         let read = setup.values.iter().map(|file| values_file(&job.folder.join(&file.text), "-", files));
         let (maps, places): (Vec<_>, Vec<_>) = read.collect::<Checked<Vec<_>>>()?.into_iter().unzip();
@@ -105,9 +119,7 @@ impl<'a> Folders<'a> {
         let layers = Layers::new(maps, sets, Merge::default()).with_places(places);
         let layers = self.schema.add_to(layers, &[folder.to_owned()], files)?;
         let name = setup.cluster.get("name").and_then(Data::as_str).unwrap_or("");
-        let cluster = Cluster::new(name, setup.cluster.clone());
-        let unfit = layers.violations(Some(&cluster));
-        if unfit.is_empty() { Ok((layers, cluster)) } else { Err(unfit.into()) }
+        Ok((layers, Cluster::new(name, setup.cluster.clone())))
     }
 
     /// Adds all templates below a folder to a coverage, as far as they compile.
@@ -261,6 +273,14 @@ impl<'e> Charts<'e> {
         };
         let path = |name: &str| below(render.plan(), name).to_owned();
         Ok(render.files().iter().map(|(name, text)| (path(name), text.as_str().to_owned())).collect())
+    }
+
+    /// Returns the secrets among the values of a test.
+    pub fn mask(&mut self, chart: &Path, job: &TestJob<'_>, files: &mut InputFiles) -> Mask {
+        let values = values(job, files);
+        let given = values.and_then(|values| Ok((self.template(chart, job)?, values)));
+        let Ok((template, values)) = given else { return Mask::none() };
+        Mask::of_each(|each| template.chart().each_secret(&values, each))
     }
 
     /// Adds all templates of a chart to a coverage, as far as they compile.

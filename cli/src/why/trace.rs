@@ -99,17 +99,18 @@ impl Own {
         if !self.json {
             let _ = writeln!(out, "{name}");
         }
+        let given = recorded.givens(layers, Some(cluster));
         if self.step {
-            recording.steps(&mut |at, text, shown| {
+            recording.steps(&|flow| given(flow).is_secret, &mut |at, text, shown| {
                 let shown = shown.map(|shown| format!("  ; {shown}")).unwrap_or_default();
                 let _ = writeln!(out, "{at:>5}  {text}{shown}");
             });
             return;
         }
         let (rows, are_all) = recording.trace(!self.all, ROWS);
-        let given = recorded.givens(layers, Some(cluster));
         for TraceRow { depth, what, times } in rows {
-            let what = Around::of(&what, &given);
+            let mut what = Around::of(&what, &given);
+            what.hide(recording.mask());
             if self.json {
                 let row = Row { output: name.to_owned(), depth, what, times };
                 let _ = writeln!(out, "{}", serde_json::to_string(&row).unwrap_or_default());

@@ -40,6 +40,47 @@ fn provenance_of_an_object_is_shown_and_verified() {
 }
 
 #[test]
+fn secrets_in_objects_are_shown_only_when_they_are_asked_for() {
+    let server = Running::new();
+    let team = server.team("ci");
+    let schema = r#"{"properties":{"token":{"writeOnly":true},"pin":{"x-secret":true},"pass":{"format":"password"}}}"#;
+    let secrets = ["hush-4711-abc", "pin-90125-xyz", "pass-w0rd-qrs"];
+    let parameters = json!({ "token": secrets[0], "pin": secrets[1], "pass": secrets[2] });
+    let content = "t: {{ token }}\np: {{ pin | upper }}\nq: \"{{ pass }}\"\n";
+    let first = server.template_of(&server.admin, "web", content, schema);
+    let object = server.instantiate(&team.pak, &team.stack, &first, parameters).has(201).json();
+    let whole = "t: hush-4711-abc\np: PIN-90125-XYZ\nq: \"pass-w0rd-qrs\"\n";
+    assert_eq!(object["yaml_content"], whole);
+    let second = server.template_of(&server.admin, "web", &format!("{content}n: {{{{ token }}}}!\n"), schema);
+    let (path, list) = (
+        format!("/api/v1/deployment-objects/{}", text(&object["id"])),
+        format!("/api/v1/stacks/{}/deployment-objects", team.stack),
+    );
+    let has_none = |method: &str, path: &str| {
+        let reply = server.call(&server.admin, method, path);
+        let text = reply.has(200).text().to_lowercase();
+        assert!(!secrets.iter().any(|secret| text.contains(secret)), "{path}: {text}");
+        reply.json()
+    };
+    let shown = has_none("GET", &path);
+    assert_eq!(shown["yaml_content"], "t: ***\np: ***\nq: \"***\"\n");
+    assert_eq!(shown["yaml_checksum"], object["yaml_checksum"]);
+    assert_eq!(has_none("GET", &list)[0], shown);
+    for door in ["provenance", "why?line=1", "why?line=2", "why?line=3"] {
+        has_none("GET", &format!("{path}/{door}"));
+    }
+    has_none("POST", &format!("{path}/verify"));
+    let changes = has_none("POST", &format!("/api/v1/templates/{second}/changes"));
+    assert!(changes["changes"][0]["diff"].as_str().unwrap().contains("+n: …!"), "{changes}");
+    for path in [&path, &list] {
+        let reply = server.call(&team.pak, "GET", &format!("{path}?secrets=shown"));
+        let found = reply.has(200).json();
+        assert_eq!(found.get(0).unwrap_or(&found)["yaml_content"], whole);
+    }
+    server.call(&team.pak, "GET", &format!("{path}?secrets=all")).has(400);
+}
+
+#[test]
 fn a_line_of_an_object_leads_to_its_template_and_its_parameters() {
     let server = Running::new();
     let team = server.team("ci");

@@ -48,6 +48,35 @@ fn charts() {
 }
 
 #[test]
+fn what_was_made_from_secrets_has_none() {
+    let files = [
+        (
+            "t/a.yaml.tera",
+            "{{ name }}\n{{ keys[i] | upper }}\n{% set x = token | split(pat='-') %}{{ x[i] }}\n{{ token | length }}\n",
+        ),
+        (
+            "t/a.gotmpl",
+            "{{ .name }}\n{{ (merge (dict) .).token }}\n{{ $d := dict }}{{ $_ := set $d \"k\" (trunc 5 .token) }}{{ $d.k }}\n",
+        ),
+        ("t/a.tftpl", "${name}\n${[for k in keys : substr(k, 0, 5)][0]}\n${sha256(token)}\n"),
+        ("t/a.cel.yaml", "a: ${name}\nb: ${token.split('-')[1]}\nc: ${keys.map(k, k.substring(0, 5))[0]}\n"),
+        (
+            "t/values.schema.json",
+            r#"{"properties": {"token": {"writeOnly": true}, "keys": {"items": {"x-secret": true}}}}"#,
+        ),
+        ("dropforge.toml", "templates = [\"t\"]\nvalues = [\"v.yaml\"]\n"),
+        ("v.yaml", "name: web\ntoken: abcd-Zx81q-efgh\nkeys: [Qw72r-ijkl-mnop]\ni: 0\n"),
+    ];
+    for (name, _) in &files[..4] {
+        let mut client = opened(&files, name);
+        let hints = client.hints(name);
+        assert_eq!(hints.len(), 1, "{name}: {hints:?}");
+        assert!(hints[0].contains("name = "), "{hints:?}");
+        client.end(0);
+    }
+}
+
+#[test]
 fn random_values_have_none_and_leave_the_others() {
     let name = "templates/app.yaml";
     let mut client = opened(CHART, name);

@@ -5,6 +5,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::{Code, Diagnostic, Label, counted, thousands};
+use crate::mask::Mask;
 use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Span;
 
@@ -21,6 +22,13 @@ impl Diagnostics {
     /// Returns the first diagnostic.
     pub fn first(&self) -> Option<&Diagnostic> {
         self.iter().next()
+    }
+
+    /// Returns the diagnostics without the secrets of a mask.
+    #[must_use]
+    pub fn without(mut self, mask: &Mask) -> Self {
+        mask.hide_in_all(&mut self.0);
+        self
     }
 
     /// Returns the owned diagnostics.

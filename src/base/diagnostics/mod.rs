@@ -306,6 +306,16 @@ impl Diagnostic {
         self
     }
 
+    /// Calls `each` with every text that may repeat values.
+    pub(crate) fn each_text(&mut self, each: &mut dyn FnMut(&mut String)) {
+        let Self { message, detail, labels, available, notes, help, replacement, fields, .. } = self;
+        each(message);
+        detail.iter_mut().chain(help).chain(notes).for_each(&mut *each);
+        labels.iter_mut().for_each(|label| each(&mut label.text));
+        available.iter_mut().flatten().chain(fields.values_mut()).for_each(&mut *each);
+        replacement.iter_mut().for_each(|(wrong, meant)| [wrong, meant].into_iter().for_each(&mut *each));
+    }
+
     /// Returns the primary label.
     pub fn primary(&self) -> Option<&Label> {
         self.labels.first()

@@ -38,6 +38,8 @@ pub(super) struct Event {
     pub inputs: Range<u32>,
     /// The value that it read, computed or tested, as an excerpt.
     pub shown: Option<Box<str>>,
+    /// The value that it used, computed or wrote has the text of a secret in it.
+    pub is_secret: bool,
     pub detail: Detail,
 }
 

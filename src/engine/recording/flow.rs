@@ -4,6 +4,7 @@ use dropforge_value::Step;
 use std::collections::HashSet;
 
 use super::Recording;
+use super::changed::Origin;
 use super::event::{Detail, Edge, Event, Member};
 use dropforge_machine::bytecode::{Operand, Provenance, Segment};
 
@@ -20,6 +21,15 @@ pub struct Flow {
     pub value: Option<String>,
     /// `true` if the value is the input itself. Otherwise it was computed from it.
     pub is_direct: bool,
+    /// `true` for any secret among the inputs: its text was in the value on the way. The path is empty.
+    pub is_secret: bool,
+}
+
+impl Flow {
+    /// Returns the flow of any inputs: of secrets, or of too many to name.
+    fn any(is_secret: bool) -> Self {
+        Self { path: Vec::new(), value: None, is_direct: false, is_secret }
+    }
 }
 
 /// A member of an origin whose inputs are wanted.
@@ -39,7 +49,7 @@ impl Recording {
         while let Some((wanted, shown)) = open.pop() {
             if flows.len() >= FLOWS || seen.len() >= ORIGINS {
                 flows = without_wholes(flows);
-                flows.push(Flow { path: Vec::new(), value: None, is_direct: false });
+                flows.push(Flow::any(false));
                 return flows;
             }
             if !seen.insert(wanted.clone()) {
@@ -50,15 +60,21 @@ impl Recording {
                 Edge::None => {}
                 Edge::Input(name) => {
                     let name = self.names.get(name as usize).cloned().map(Step::Key);
-                    add(&mut flows, name.into_iter().chain(steps).collect(), shown, is_direct);
+                    add_input(&mut flows, name.into_iter().chain(steps).collect(), shown, is_direct);
                 }
                 Edge::Event(event) => {
+                    let number = event;
                     if let Some(event) = self.event(event) {
+                        // The members of a text, such as one in JSON, are followed to its arguments.
+                        if event.is_secret && (steps.is_empty() || !matches!(event.detail, Detail::Text(_))) {
+                            add(&mut flows, Flow::any(true));
+                        }
                         if self.is_input(event, &steps) {
-                            add(&mut flows, steps, shown, is_direct);
+                            add_input(&mut flows, steps, shown, is_direct);
                             continue;
                         }
                         let mut from = self.origins(event, &steps, is_direct, shown);
+                        from.extend(self.changed_origins(number, event, &steps));
                         from.reverse();
                         open.append(&mut from);
                     }
@@ -66,6 +82,15 @@ impl Recording {
             }
         }
         without_wholes(flows)
+    }
+
+    /// Returns the inputs that flowed into what the event with this number used, read or wrote.
+    pub(super) fn flows_of(&self, number: u32) -> Vec<Flow> {
+        let mut flows = self.flows(&self.inputs_of(number), &[], true);
+        if self.event(number).is_some_and(|event| event.is_secret) {
+            add(&mut flows, Flow::any(true));
+        }
+        flows
     }
 
     /// Returns `true` if the member at `steps` of a map of all visible names is an input.
@@ -100,7 +125,12 @@ impl Recording {
             (Detail::Same(edge, within), _) => vec![direct(*edge, behind(within.as_ref(), steps))],
             (Detail::Members(members), [first, rest @ ..]) => {
                 let found = members.iter().rfind(|member| matches(&member.step, first));
-                found.map(|member| direct(member.from, behind(member.within.as_ref(), rest))).into_iter().collect()
+                match found {
+                    Some(member) => vec![direct(member.from, behind(member.within.as_ref(), rest))],
+                    // Only those members of a result are known that are members of arguments.
+                    None if event.op.info().provenance == Provenance::Call => inputs.iter().map(derived).collect(),
+                    None => Vec::new(),
+                }
             }
             (Detail::Members(members), []) if !members.is_empty() => {
                 members.iter().map(|member| direct(member.from, behind(member.within.as_ref(), &[]))).collect()
@@ -113,10 +143,24 @@ impl Recording {
         }
     }
 
-    /// Returns the origins of what the event with this number used: of the value itself, if it reads a path.
+    /// Returns what was put into maps that an event read.
+    fn changed_origins(&self, number: u32, event: &Event, steps: &[Step]) -> Vec<(Wanted, Option<&str>)> {
+        let changed = self.changed.get(&number).map(Vec::as_slice).unwrap_or_default();
+        let steps = if changed.is_empty() || self.path(event).is_none() { &[] } else { steps };
+        let wanted = |(edge, within): &Origin| {
+            let steps = within.iter().chain(steps).cloned().collect();
+            (Wanted { edge: *edge, steps, is_direct: false }, None)
+        };
+        changed.iter().map(wanted).collect()
+    }
+
+    /// Returns the origins of what the event with this number used: of the value itself, if it reads a path or gathered the
+    /// value.
     pub(super) fn inputs_of(&self, number: u32) -> Vec<Edge> {
+        let is_gathered =
+            |event: &Event| event.inputs.is_empty() && matches!(event.detail, Detail::Members(_) | Detail::Text(_));
         match self.event(number) {
-            Some(event) if self.path(event).is_some() => vec![Edge::Event(number)],
+            Some(event) if self.path(event).is_some() || is_gathered(event) => vec![Edge::Event(number)],
             Some(event) => self.inputs(event).to_vec(),
             None => Vec::new(),
         }
@@ -162,9 +206,13 @@ impl Recording {
 }
 
 /// Adds an input unless it is there.
-fn add(flows: &mut Vec<Flow>, path: Vec<Step>, shown: Option<&str>, is_direct: bool) {
-    if !flows.iter().any(|flow| flow.path == path) {
-        flows.push(Flow { path, value: shown.map(str::to_owned), is_direct });
+fn add_input(flows: &mut Vec<Flow>, path: Vec<Step>, shown: Option<&str>, is_direct: bool) {
+    add(flows, Flow { path, value: shown.map(str::to_owned), is_direct, is_secret: false });
+}
+
+fn add(flows: &mut Vec<Flow>, new: Flow) {
+    if !flows.iter().any(|flow| flow.path == new.path && flow.is_secret == new.is_secret) {
+        flows.push(new);
     }
 }
 
@@ -180,7 +228,7 @@ fn matches(one: &Step, other: &Step) -> bool {
 fn without_wholes(flows: Vec<Flow>) -> Vec<Flow> {
     let is_whole = |flow: &Flow| {
         let above = |other: &Flow| other.path.len() > flow.path.len() && other.path.starts_with(&flow.path);
-        !flow.is_direct && flows.iter().any(above)
+        !flow.is_direct && !flow.is_secret && flows.iter().any(above)
     };
     flows.iter().filter(|flow| !is_whole(flow)).cloned().collect()
 }

@@ -57,6 +57,8 @@ pub(super) struct Looping {
     pub over: Edge,
     /// The number of iterations.
     pub begun: usize,
+    /// The event that opened it.
+    pub opened: u32,
     /// The event of the current turn.
     turn: u32,
     /// What the loop runs within.
@@ -96,9 +98,9 @@ impl Frames {
         }
     }
 
-    /// Takes note of a loop that the instruction at word `at` has opened over what `over` gives.
-    pub fn open(&mut self, at: u32, names: u32, over: Edge, context: u32) {
-        self.loops.push(Looping { at, names, over, begun: 0, turn: 0, context });
+    /// Takes note of a loop that the instruction at a word, with this event, has opened over what `over` gives.
+    pub fn open(&mut self, (at, opened): (u32, u32), names: u32, over: Edge, context: u32) {
+        self.loops.push(Looping { at, names, over, begun: 0, opened, turn: 0, context });
     }
 
     /// Takes note of the next iteration of the innermost loop, which an event begins, and gives the event the place and the context

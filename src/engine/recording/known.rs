@@ -119,7 +119,7 @@ pub(super) fn members_of(map: Value<'_>) -> Vec<Step> {
 }
 
 /// Calls `each` with the first members of a list or map.
-fn each_member<'v>(value: Value<'v>, each: &mut dyn FnMut(Step, Value<'v>)) {
+pub(super) fn each_member<'v>(value: Value<'v>, each: &mut dyn FnMut(Step, Value<'v>)) {
     match value.unwritten() {
         Value::List(list) => {
             (0..).zip(list.items()).take(MEMBERS).for_each(|(at, item)| each(Step::Index(at), *item));
@@ -202,14 +202,14 @@ impl Recording {
             return None;
         }
         let (source, span) = self.place(event, text)?;
-        let inputs = self.flows(&self.inputs_of(part.event), &[], true);
+        let inputs = self.flows_of(part.event);
         Some(ShownValue { source, span, text: value.to_owned(), inputs })
     }
 
     fn computed(&self, number: usize, event: &Event) -> Option<ShownValue> {
         let text = event.shown.as_deref()?.to_owned();
         let (source, span) = self.place(event, 0)?;
-        let inputs = self.flows(&self.inputs_of(number as u32), &[], true);
+        let inputs = self.flows_of(number as u32);
         Some(ShownValue { source, span, text, inputs })
     }
 }

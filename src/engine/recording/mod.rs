@@ -19,6 +19,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod changed;
 mod event;
 mod flow;
 mod frames;
@@ -28,7 +29,9 @@ mod trace;
 mod why;
 
 use crate::{RenderError, Template};
+use changed::Origin;
 use dropforge_base::diagnostics::Result;
+use dropforge_base::mask::Mask;
 use dropforge_machine::bytecode::Program;
 use dropforge_machine::vm::Session;
 use dropforge_value::Inputs;
@@ -60,16 +63,25 @@ pub struct Recording {
     /// The names of inputs by their numbers.
     names: Vec<String>,
     numbers: HashMap<String, u32>,
+    /// Other origins of what events read from maps that the run changed.
+    changed: HashMap<u32, Vec<Origin>>,
     /// The origin of the result.
     answer: Edge,
     /// The length of the part of the output that is recorded, if the run had more events than are recorded.
     cut: Option<usize>,
+    /// The secrets among the inputs.
+    mask: Mask,
 }
 
 impl Recording {
     /// Returns `true` if the run was too long to be recorded to its end.
     pub fn is_cut(&self) -> bool {
         self.cut.is_some()
+    }
+
+    /// Returns the secrets among the inputs, for printers of what is recorded.
+    pub fn mask(&self) -> &Mask {
+        &self.mask
     }
 
     /// Takes note of a program of the run.

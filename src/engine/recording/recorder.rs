@@ -6,11 +6,13 @@
 use std::ops::Range;
 
 use super::Recording;
+use super::changed::{Changes, Origin};
 use super::event::{Captured, Detail, Edge, Event, Gathered, Member, Part, indexes, members_built, tested};
 use super::frames::{Frames, OUTERMOST};
 use super::known::{Arguments, step_of};
 use crate::instance::language;
 use dropforge_base::diagnostics::Diagnostic;
+use dropforge_base::mask::Mask;
 use dropforge_base::stdlib::strings::abridged;
 use dropforge_machine::bytecode::{Control, Instruction, Op, Operand, Place, Provenance, Root};
 use dropforge_machine::function::excerpt_in;
@@ -38,6 +40,7 @@ pub struct Recorder {
     /// The origins of the values of each program: inputs, memos, slots and stacks.
     origins: Vec<Vec<Edge>>,
     gathered: Gathered,
+    changes: Changes,
     running: Option<Running>,
     failed: bool,
 }
@@ -72,6 +75,8 @@ struct Running {
     indexes: Vec<Step>,
     /// The members of what it builds or gathers.
     members: Vec<Member>,
+    /// What was put into the maps that it uses.
+    changed: Vec<Origin>,
 }
 
 /// What an instruction did.
@@ -115,8 +120,16 @@ impl Observer for Recorder {
 impl Recorder {
     /// Creates a recorder of up to so many instructions and bytes of captured texts.
     pub fn new(events: usize, bytes: usize) -> Self {
-        let (recording, frames, origins, gathered) = Default::default();
-        Self { recording, events, bytes, frames, origins, gathered, running: None, failed: false }
+        let (recording, frames, origins, gathered, changes) = Default::default();
+        Self { recording, events, bytes, frames, origins, gathered, changes, running: None, failed: false }
+    }
+
+    /// Sets the secrets among the inputs of the run. Values that have one in them are known to come from secrets, whatever
+    /// way they took.
+    #[must_use]
+    pub fn hiding(mut self, mask: Mask) -> Self {
+        self.recording.mask = mask;
+        self
     }
 
     /// Ends the recording of a run that wrote `text`.
@@ -147,6 +160,10 @@ impl Recorder {
             Provenance::Converted => Arguments::of_one(values.first(), inputs.first()),
             _ => Arguments::default(),
         };
+        let changed = self.changes.within(values);
+        if self.changes_maps(&instruction, moment) {
+            self.changes.note(values, &inputs);
+        }
         if info.first() == Some(Operand::Path) {
             inputs.insert(0, self.beginning(moment));
         }
@@ -179,6 +196,7 @@ impl Recorder {
             tested: tested(&instruction, moment, values).filter(|_| tests).map(|value| excerpt_in(style, value).into()),
             indexes: indexes(moment, operand, values),
             members,
+            changed,
         }
     }
 
@@ -276,17 +294,38 @@ impl Recorder {
         let inputs = start..edges.len() as u32;
         let detail = self.detail(running, result, now);
         let shown = self.shown(running, result, now);
-        self.recording.events.push(Event {
-            unit: running.unit,
-            at: running.at,
-            op: running.op,
-            jumped: did.jumped,
-            context,
-            inputs,
-            shown,
-            detail,
-        });
-        self.recording.events.len() as u32 - 1
+        let is_secret = self.has_secret(running, result, now);
+        let (&Running { unit, at, op, .. }, jumped) = (running, did.jumped);
+        let event = Event { unit, at, op, jumped, context, inputs, shown, is_secret, detail };
+        let number = self.recording.events.len() as u32;
+        let mut changed = self.recording.path(&event).map_or_else(Vec::new, |path| self.changes.along(&path));
+        changed.extend_from_slice(&running.changed);
+        if !changed.is_empty() {
+            self.recording.changed.insert(number, changed);
+        }
+        self.recording.events.push(event);
+        number
+    }
+
+    /// Returns `true` if an instruction calls a function that puts entries into a map.
+    fn changes_maps(&mut self, instruction: &Instruction<'_>, moment: &Moment<'_>) -> bool {
+        let site = || moment.code.site(instruction.operand(Operand::Site)?).first().copied();
+        let Some(import) = site() else { return false };
+        let find = || {
+            let import = self.recording.program(moment.unit)?.imports().nth(import as usize)?;
+            let registry = language(moment.code.dialect()).ok()?.registry();
+            registry.get(import.kind, import.name).map(|function| function.mutates)
+        };
+        self.changes.is_changing((moment.unit, import), || find().unwrap_or(false))
+    }
+
+    /// Returns `true` if a secret is in the text that an instruction pushed, wrote or tested.
+    fn has_secret(&self, running: &Running, result: Option<Value<'_>>, now: &Moment<'_>) -> bool {
+        let mask = &self.recording.mask;
+        !mask.is_empty()
+            && (result.is_some_and(|result| scalar_has_secret(mask, result))
+                || running.tested.as_deref().is_some_and(|tested| mask.is_in(tested))
+                || now.output.get(running.output..).is_some_and(|written| mask.is_in(written)))
     }
 
     /// Returns an excerpt of what an instruction tested, pushed or wrote.
@@ -357,7 +396,7 @@ impl Recorder {
             Control::OpenLoop if !did.jumped => {
                 let over = running.inputs.first().copied().unwrap_or_default();
                 let context = self.recording.event(event).map_or(OUTERMOST, |event| event.context);
-                self.frames.open(running.at, running.names, over, context);
+                self.frames.open((running.at, event), running.names, over, context);
                 self.turn(running, event, now);
             }
             Control::NextItem if did.jumped => self.turn(running, event, now),
@@ -373,13 +412,19 @@ impl Recorder {
         let item = (first + names).checked_sub(1).and_then(|at| now.values.get(at));
         let key = if names > 1 { now.values.get(first).and_then(|key| step_of(*key)) } else { None };
         let step = if names > 1 { key } else { Some(Step::Index(running_loop.begun - 1)) };
+        if let Some(changed) = self.recording.changed.get(&running_loop.opened).cloned() {
+            self.recording.changed.insert(number, changed);
+        }
         let start = self.recording.edges.len() as u32;
         self.recording.edges.push(running_loop.over);
         (event.inputs, event.shown) = (start..start + 1, item.map(|item| excerpt_in(running.style, *item).into()));
+        event.is_secret = item.is_some_and(|item| scalar_has_secret(&self.recording.mask, *item));
         event.detail = step.map_or(Detail::None, Detail::Turn);
         if names > 1 {
             // The key is not the item.
-            let key = Event { op: Op::As, shown: None, detail: Detail::None, inputs: start..start + 1, ..*event };
+            let is_secret = now.values.get(first).is_some_and(|key| scalar_has_secret(&self.recording.mask, *key));
+            let inputs = start..start + 1;
+            let key = Event { op: Op::As, shown: None, is_secret, detail: Detail::None, inputs, ..*event };
             self.recording.events.push(key);
             let key = Edge::Event(self.recording.events.len() as u32 - 1);
             self.set(now, first, Some(&key));
@@ -396,5 +441,20 @@ impl Recorder {
         for (nth, at) in (now.base..now.top).enumerate() {
             self.set(now, at, arguments.get(nth));
         }
+    }
+}
+
+/// Returns `true` if a secret is in the text of a scalar. Lists and maps are looked at where their members are read.
+fn scalar_has_secret(mask: &Mask, value: Value<'_>) -> bool {
+    if mask.is_empty() {
+        return false;
+    }
+    match value.unwritten() {
+        Value::Undefined | Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => false,
+        Value::Str(text) => mask.is_in(text.as_str()),
+        Value::Int(n) => mask.is_in(&n.to_string()),
+        Value::Uint(n) => mask.is_in(&n.to_string()),
+        Value::Float(n) => mask.is_in(&n.to_string()),
+        other => mask.is_in(&excerpt_in(JsonStyle::Compact, other)),
     }
 }

@@ -5,8 +5,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::Recording;
 use super::event::Event;
+use super::flow::Flow;
 use super::frames::OUTERMOST;
 use super::why::{Within, Writer};
+use dropforge_base::mask::HIDDEN;
 use dropforge_machine::bytecode::{Control, instruction_text};
 
 /// A condition, an iteration of a loop, or a call.
@@ -60,12 +62,18 @@ impl Recording {
     }
 
     /// Calls `each` with every instruction that pushed, wrote, called or decided something: its word, its listing, and what
-    /// it pushed, wrote or tested.
-    pub fn steps(&self, each: &mut dyn FnMut(u32, &str, Option<&str>)) {
-        for event in &self.events {
+    /// it pushed, wrote or tested, with `…` in place of values that come from a secret input.
+    pub fn steps(&self, is_secret: &dyn Fn(&Flow) -> bool, each: &mut dyn FnMut(u32, &str, Option<&str>)) {
+        for (number, event) in (0..).zip(&self.events) {
             let code = self.program(event.unit).map(|program| program.code());
             let text = code.and_then(|code| Some(instruction_text(code, code.instruction(event.at)?)));
-            each(event.at, &text.unwrap_or_default(), event.shown.as_deref());
+            // A template that the run compiled may be made of secrets.
+            let is_made = self.texts(event).iter().any(is_secret);
+            let text = text.map_or_else(String::new, |text| if is_made { HIDDEN.to_owned() } else { text });
+            let is_secret = || is_made || self.flows_of(number).iter().any(is_secret);
+            let shown =
+                event.shown.as_deref().map(|shown| if is_secret() { HIDDEN.into() } else { self.mask.hidden(shown) });
+            each(event.at, &self.mask.hidden(&text), shown.as_deref());
         }
     }
 }

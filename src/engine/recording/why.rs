@@ -142,7 +142,7 @@ impl Recording {
             }
         }
         let is_text = inputs.is_none() && self.is_text(found.event, found.nth);
-        let own = || if is_text { Vec::new() } else { self.flows(&self.inputs_of(found.number), &[], true) };
+        let own = || if is_text { Vec::new() } else { self.flows_of(found.number) };
         let inputs = inputs.unwrap_or_else(own);
         written.reverse();
         Some(Why {
@@ -225,7 +225,7 @@ impl Recording {
     }
 
     /// Returns the inputs that gave the text of the templates which were compiled for an event to run.
-    fn texts(&self, event: &Event) -> Vec<Flow> {
+    pub(super) fn texts(&self, event: &Event) -> Vec<Flow> {
         let (mut context, mut all) = (event.context, Vec::new());
         while context != OUTERMOST
             && let Some(of) = self.contexts.get(context as usize)
@@ -259,6 +259,9 @@ impl Recording {
                 let step = if let Detail::Turn(step) = &event.detail { Some(step.clone()) } else { None };
                 let steps: Vec<Step> = step.iter().cloned().collect();
                 let mut inputs = self.flows(self.inputs(event), &steps, true);
+                if event.is_secret && !inputs.iter().any(|input| input.is_secret) {
+                    inputs.extend(self.flows_of(number).into_iter().filter(|input| input.is_secret));
+                }
                 if let [Flow { value: value @ None, is_direct: true, .. }] = inputs.as_mut_slice() {
                     *value = event.shown.as_deref().map(str::to_owned);
                 }
@@ -266,7 +269,7 @@ impl Recording {
             }
             _ => return Some(Within::Call(at)),
         };
-        Some(Within::Branch { at, holds, inputs: self.flows(&self.inputs_of(number), &[], true) })
+        Some(Within::Branch { at, holds, inputs: self.flows_of(number) })
     }
 
     /// Returns the truth of the condition of a branch that goes to its label.

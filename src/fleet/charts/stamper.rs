@@ -9,7 +9,7 @@ use crate::cluster::Cluster;
 use crate::documents::first_content;
 use crate::job::{Job, Renderer, Stamp};
 use crate::kube::KubeSchemas;
-use crate::layers::Overlay;
+use crate::layers::{Layers, Overlay};
 use crate::pieces::{Piece, fields_of_text, in_document};
 use crate::plan::Plan;
 use crate::specialised::Specialise;
@@ -60,6 +60,17 @@ impl Stamp for ChartStamper<'_> {
             Specialise::IfItPays => job.plan.clusters() >= RELEASES,
             Specialise::Never => false,
         });
+    }
+
+    fn has_secrets(&self, layers: &Layers) -> bool {
+        layers.has_secrets() || self.chart.template.chart().has_secrets()
+    }
+
+    fn each_secret(&self, layers: &Layers, cluster: &Cluster, each: &mut dyn FnMut(&str)) {
+        layers.each_secret(Some(cluster), each);
+        if let Ok(own) = layers.overlay(cluster) {
+            self.chart.each_secret(cluster, &own, each);
+        }
     }
 
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {

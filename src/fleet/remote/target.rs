@@ -58,7 +58,7 @@ impl RemoteTarget<'_> {
             },
             (Self::Object(store, key, url), RunMode::Preview(each)) => {
                 let old = store.get(&key, MAX)?.map(|object| object.bytes.to_vec());
-                compare(&url, old, each, |out| stream(renderer, job, out))
+                compare(&url, old, each, (renderer, job))
             }
             (Self::Object(..), _) => Err(unfit()),
             (Self::Packs(path, options), mode) => packs(renderer, job, (&PackTarget::Directory(path), &options), mode),

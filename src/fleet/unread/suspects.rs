@@ -40,7 +40,7 @@ pub(super) fn failures(read: &ReadValues, layers: &Layers, clusters: &Selection<
     let mut found: Vec<Suspect> = suspects.found.into_values().collect();
     found.small_sort_by_key(|suspect| suspect.clusters.min());
     found.truncate(REPORTED);
-    Ok(found.into_iter().map(|suspect| suspect.into_failure(read, clusters)).collect())
+    Ok(found.into_iter().map(|suspect| suspect.into_failure(read, layers, clusters)).collect())
 }
 
 /// Tells what warnings depend on: keys that may be mistakes, and all below the maps and lists that have these.
@@ -145,7 +145,7 @@ fn named(unread: &Unread) -> &[Step] {
 }
 
 impl Suspect {
-    fn into_failure(self, read: &ReadValues, clusters: &Selection<'_>) -> Failure {
+    fn into_failure(self, read: &ReadValues, layers: &Layers, clusters: &Selection<'_>) -> Failure {
         let mut reader = clusters.fleet().reader();
         let first = self.clusters.min().and_then(|at| reader.cluster(at as usize).ok());
         let message = read.problem(&self.path, self.depth);
@@ -158,10 +158,12 @@ impl Suspect {
                 warning = warning.at(place.source(), span, "");
             }
         }
-        let warning = match &self.near {
+        let mut warning = match &self.near {
             Some(near) => read.suggest(warning, near),
             None => warning,
         };
+        // A cluster may be one line.
+        layers.mask(reader.cluster(self.clusters.min().unwrap_or_default() as usize).ok()).hide_in(&mut warning);
         Failure::of_clusters(warning, &self.clusters, &mut |at| reader.name(at))
     }
 }
@@ -187,7 +189,7 @@ mod tests {
         let mut found: Vec<Suspect> = suspects.found.into_values().collect();
         found.small_sort_by_key(|suspect| suspect.clusters.min());
         found.truncate(REPORTED);
-        found.into_iter().map(|suspect| suspect.into_failure(read, clusters)).collect()
+        found.into_iter().map(|suspect| suspect.into_failure(read, layers, clusters)).collect()
     }
 
     fn random_map(random: &mut fastrand::Rng, levels: u32) -> String {

@@ -9,14 +9,13 @@ use crate::cluster::Cluster;
 use crate::layers::Layers;
 use crate::values::Step;
 use dropforge_base::diagnostics::Diagnostic;
+use dropforge_base::mask::{HIDDEN, Mask};
 use dropforge_engine::chart::{ChartRecording, ChartRender};
 use dropforge_engine::recording::{Flow, Recording, Why};
 use dropforge_value::assign::InputValue;
 
 /// Maximum number of characters of a line that are looked at and shown.
 const LOOKED_AT: usize = 500;
-/// Stands for what is not shown.
-const HIDDEN: char = '…';
 
 /// The recorded render of an output for a cluster.
 #[derive(Debug)]
@@ -57,12 +56,18 @@ impl RecordedOutput {
     pub fn answer(&self, question: &Question<'_>, (file, at): (&str, usize), given: GivenOf<'_>) -> Option<Answer> {
         if let Some((line, template)) = self.head(file, at) {
             let answer = Answer::of(Some(&Why::default()), question, (file, at), given)?;
-            return Some(Answer { text: line.to_owned(), heads: template.to_owned(), ..answer });
+            return Some(Answer { text: line.to_owned(), heads: template.to_owned(), ..answer }.without(self.mask()));
         }
         let at = if question.has_column { at } else { self.first_value(file, at) };
         let why = if self.is_copied() { None } else { Some(self.why(file, at)?) };
         let answer = Answer::of(why.as_ref(), question, (file, at), given)?;
-        Some(Answer { text: self.line(file, at, given)?, ..answer })
+        Some(Answer { text: self.line(file, at, given)?, ..answer }.without(self.mask()))
+    }
+
+    /// Returns the secrets among the inputs of the run.
+    pub fn mask(&self) -> &Mask {
+        static NONE: Mask = Mask::none();
+        self.recording().map_or(&NONE, Recording::mask)
     }
 
     /// Returns the line around `at` and the template of the document that it begins, if it is the separator or the comment
@@ -100,11 +105,12 @@ impl RecordedOutput {
             }
             match last.1 || is_unknown {
                 true if shown.ends_with(HIDDEN) => {}
-                is_hidden => shown.push(if is_hidden { HIDDEN } else { char }),
+                true => shown.push_str(HIDDEN),
+                false => shown.push(char),
             }
         }
         let is_cut = line.char_indices().nth(LOOKED_AT).is_some() && !shown.ends_with(HIDDEN);
-        shown.extend(is_cut.then_some(HIDDEN));
+        shown.push_str(if is_cut { HIDDEN } else { "" });
         Some(shown)
     }
 
@@ -152,19 +158,24 @@ impl RecordedOutput {
         let known = RefCell::new(HashMap::new());
         move |flow| {
             let mut known = known.borrow_mut();
-            let given: &Given = known.entry(flow.path.clone()).or_insert_with(|| self.given(layers, cluster, flow));
+            let given: &Given =
+                known.entry((flow.path.clone(), flow.is_secret)).or_insert_with(|| self.given(layers, cluster, flow));
             given.clone()
         }
     }
 
     fn given(&self, layers: &Layers, cluster: Option<&Cluster>, flow: &Flow) -> Given {
+        if flow.is_secret {
+            return Given::secret();
+        }
         let InputValue { name: path, path: values, default, is_secret } = self.value_of(&flow.path);
         let mut origins = Vec::new();
         layers.origins(cluster, &mut |all| {
             origins = all.of(&values).map(|one| one.of_value(&values)).collect::<Vec<_>>()
         });
         let default = default.or_else(|| layers.default_place(&values).filter(|_| origins.is_empty()));
-        Given { path, origins, default, is_secret: is_secret || layers.is_secret(&values) }
+        let is_secret = is_secret || layers.is_secret(&values);
+        Given { path, origins, default, is_secret }
     }
 
     /// Returns the value that an input is.

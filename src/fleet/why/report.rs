@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::origins::Origin;
 use crate::values::Step;
+use dropforge_base::mask::{HIDDEN, Mask};
 use dropforge_base::text::one_line;
 use dropforge_engine::recording::{Flow, Why, Within, Writer};
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,13 @@ pub struct Given {
     pub default: Option<String>,
     /// A schema marks the value secret.
     pub is_secret: bool,
+}
+
+impl Given {
+    /// Returns what is known of a secret that took an unknown way.
+    pub fn secret() -> Self {
+        Self { path: String::new(), origins: Vec::new(), default: None, is_secret: true }
+    }
 }
 
 /// Why a line is there. The JSON of it has no fields that are empty or `false`, except those that every answer has.
@@ -180,6 +188,16 @@ impl Answer {
         })
     }
 
+    /// Replaces secrets that are still in the texts, such as a part of a literal of the template.
+    #[must_use]
+    pub fn without(mut self, mask: &Mask) -> Self {
+        mask.hide(&mut self.text);
+        self.written.iter_mut().for_each(|at| mask.hide(&mut at.code));
+        self.within.iter_mut().for_each(|around| around.hide(mask));
+        self.inputs.iter_mut().chain(&mut self.texts).for_each(|input| input.hide(mask));
+        self
+    }
+
     /// Replaces the name of a file of templates.
     #[must_use]
     pub fn with_file_renamed(mut self, from: &str, to: &str) -> Self {
@@ -260,7 +278,12 @@ impl CodePlace {
 
 /// Returns inputs with where they come from.
 fn inputs_of(flows: &[Flow], given: GivenOf<'_>) -> Vec<AnswerInput> {
-    flows.iter().map(|flow| AnswerInput::of(flow, given)).collect()
+    let mut inputs: Vec<AnswerInput> = flows.iter().map(|flow| AnswerInput::of(flow, given)).collect();
+    // A secret with a name is likely that one.
+    if inputs.iter().any(|input| input.secret && !input.path.is_empty()) {
+        inputs.retain(|input| !input.secret || !input.path.is_empty());
+    }
+    inputs
 }
 
 impl Around {
@@ -281,6 +304,20 @@ impl Around {
                     at.code = hidden(&at.code);
                 }
                 Self::Condition { at, holds: *holds, inputs }
+            }
+        }
+    }
+
+    /// Replaces secrets that are still in the texts.
+    pub fn hide(&mut self, mask: &Mask) {
+        mask.hide(&mut self.at_mut().code);
+        if let Self::Loop { item: Some(item), .. } = self {
+            mask.hide(item);
+        }
+        match self {
+            Self::Call { .. } => {}
+            Self::Loop { inputs, .. } | Self::Condition { inputs, .. } => {
+                inputs.iter_mut().for_each(|input| input.hide(mask));
             }
         }
     }
@@ -328,6 +365,11 @@ impl AnswerInput {
         Self { path, value, secret: is_secret, direct: flow.is_direct, origins }
     }
 
+    fn hide(&mut self, mask: &Mask) {
+        let Self { path, value, origins, .. } = self;
+        value.iter_mut().chain(origins).chain([path]).for_each(|text| mask.hide(text));
+    }
+
     fn without_value(self) -> Self {
         Self { value: None, ..self }
     }
@@ -335,6 +377,7 @@ impl AnswerInput {
     /// Returns the path and the value.
     fn summary(&self) -> String {
         match &self.value {
+            _ if self.path.is_empty() && self.secret => "a value that the schema marks secret".to_owned(),
             _ if self.path.is_empty() => "further inputs".to_owned(),
             _ if self.secret => format!("{}, which the schema marks secret", self.path),
             Some(value) => format!("{} = `{value}`", self.path),
@@ -368,7 +411,7 @@ pub(super) fn hidden(code: &str) -> String {
                 continue;
             }
         };
-        out.push('…');
+        out.push_str(HIDDEN);
         rest = rest.get(len..).unwrap_or("");
     }
     out

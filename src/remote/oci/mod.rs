@@ -3,6 +3,7 @@
 //! An artifact is a manifest with one layer, the bytes of the `.mpk` file. Other tools, such as `oras`, can copy it.
 //! Requests are few, so they are made here with the HTTP client of the stores.
 
+mod login;
 mod registry;
 
 use std::collections::BTreeMap;
@@ -116,8 +117,14 @@ pub fn push(reference: &Reference, bytes: Bytes, annotations: BTreeMap<String, S
         return Err(Diagnostic::new(Code::StoreFailed, message).with_help("push fewer templates in one artifact"));
     }
     let mut registry = Registry::new(reference, Patience::default());
-    push_blob(&mut registry, reference, Bytes::from_static(EMPTY))?;
-    push_blob(&mut registry, reference, bytes)?;
+    let pushed = push_all(&mut registry, reference, bytes, json);
+    pushed.map_err(|error| registry.without_credentials(error))
+}
+
+/// Pushes an artifact and its manifest.
+fn push_all(registry: &mut Registry<'_>, reference: &Reference, bytes: Bytes, json: Vec<u8>) -> Result<String> {
+    push_blob(registry, reference, Bytes::from_static(EMPTY))?;
+    push_blob(registry, reference, bytes)?;
     let target = format!("/v2/{}/manifests/{}", reference.name(), reference.version());
     let digest = digest(&json);
     let call = Call { content_type: MANIFEST_TYPE, body: json.into(), ..call(Method::PUT, &target) };
@@ -156,6 +163,12 @@ fn push_blob(registry: &mut Registry<'_>, reference: &Reference, bytes: Bytes) -
 /// `store.denied`, `store.unreachable`, `store.failed`.
 pub fn pull(reference: &Reference, max: u64) -> Result<Pulled> {
     let mut registry = Registry::new(reference, Patience::default());
+    let pulled = pull_all(&mut registry, reference, max);
+    pulled.map_err(|error| registry.without_credentials(error))
+}
+
+/// Pulls a manifest and its artifact.
+fn pull_all(registry: &mut Registry<'_>, reference: &Reference, max: u64) -> Result<Pulled> {
     let target = format!("/v2/{}/manifests/{}", reference.name(), reference.version());
     let call_manifest = Call { accept: MANIFEST_TYPE, max: MAX_MANIFEST, ..call(Method::GET, &target) };
     let reply = registry.call("pull", &call_manifest)?;

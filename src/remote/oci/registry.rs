@@ -1,9 +1,7 @@
 //! Requests to a registry, with its authentication: challenges (`WWW-Authenticate`), and credentials from Docker's
 //! configuration.
 
-use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,13 +9,14 @@ use http::{Method, Request, StatusCode, Uri, header};
 use serde::Deserialize;
 use ureq::Agent;
 
+use super::login::{Credentials, basic, config_path, find_credentials};
 use crate::clock::Skew;
 use crate::failure::{Failure, Patience};
 use crate::http::{Connector, broken, failure_of, is_transient, overloaded, send};
 use crate::location::Reference;
+use dropforge_base::credentials;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
-use dropforge_base::files;
-use dropforge_base::stdlib::encodings::{self, octets_of_base64};
+use dropforge_base::mask::Mask;
 
 /// Time without progress after which a request is given up.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -35,6 +34,8 @@ pub(super) struct Registry<'r> {
     credentials: Option<Credentials>,
     /// The value of `Authorization` that the registry has asked for.
     authorization: Option<String>,
+    /// What errors must not repeat.
+    mask: Mask,
     patience: Patience,
 }
 
@@ -62,13 +63,25 @@ pub(super) struct Call<'c> {
 impl<'r> Registry<'r> {
     /// Reaches the registry of `reference`: with TLS, unless it is on this machine.
     pub(super) fn new(reference: &'r Reference, patience: Patience) -> Self {
+        Self::with(reference, patience, find_credentials(reference.registry()))
+    }
+
+    fn with(reference: &'r Reference, patience: Patience, credentials: Option<Credentials>) -> Self {
         let connector = Connector { timeout: TIMEOUT, connections: 4, skew: Skew::default().into() };
         let plain = reference.is_loopback();
         let host = if reference.registry() == "docker.io" { "registry-1.docker.io" } else { reference.registry() };
         let base = format!("{}://{host}", if plain { "http" } else { "https" });
-        let credentials = find_credentials(reference.registry());
         let agent = connector.agent(plain, Duration::from_secs(5));
-        Self { reference, agent, base, credentials, authorization: None, patience }
+        let mask = credentials.as_ref().map_or_else(Mask::none, Credentials::mask);
+        Self { reference, agent, base, credentials, authorization: None, mask, patience }
+    }
+
+    /// Returns an error of a request without the credentials, which a registry may repeat.
+    pub(super) fn without_credentials(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+        let token =
+            Mask::new(self.authorization.as_deref().and_then(|text| text.split_once(' ')).map(|(_, text)| text));
+        [&self.mask, &token].into_iter().for_each(|mask| credentials::hide(mask, &mut error));
+        error
     }
 
     /// Sends a request to the API of the repository, with as many attempts as it takes. `what` is a verb for errors.
@@ -255,10 +268,6 @@ struct Token {
     access_token: Option<String>,
 }
 
-fn basic(user: &str, password: &str) -> String {
-    format!("Basic {}", encodings::base64(format!("{user}:{password}").as_bytes()))
-}
-
 fn escaped(text: &str) -> impl std::fmt::Display {
     percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC)
 }
@@ -307,77 +316,6 @@ fn parameters(mut text: &str) -> Vec<(&str, &str)> {
     pairs
 }
 
-/// Maximum size of the configuration.
-const MAX_CONFIG: u64 = 1 << 20;
-
-/// A user name and a password, or a token.
-#[derive(Clone, PartialEq, Eq)]
-enum Credentials {
-    /// For `Authorization: Basic`.
-    Password { user: String, password: String },
-    /// A refresh token for the service that gives tokens.
-    Identity(String),
-}
-
-impl std::fmt::Debug for Credentials {
-    /// Leaves out the secret.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Credentials")
-    }
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct DockerConfig {
-    #[serde(default)]
-    auths: BTreeMap<String, DockerLogin>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-struct DockerLogin {
-    auth: Option<String>,
-    username: Option<String>,
-    password: Option<String>,
-    identitytoken: Option<String>,
-}
-
-/// Returns the path of the configuration: `$DOCKER_CONFIG/config.json` or `~/.docker/config.json`.
-fn config_path() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let dir = set("DOCKER_CONFIG").or_else(|| Some(set("HOME")?.join(".docker")))?;
-    Some(dir.join("config.json"))
-}
-
-/// Returns the credentials for `registry` in the configuration. A configuration that is missing or cannot be read has
-/// none.
-fn find_credentials(registry: &str) -> Option<Credentials> {
-    in_config(&files::read(&config_path()?, MAX_CONFIG).ok()?, registry)
-}
-
-fn in_config(text: &[u8], registry: &str) -> Option<Credentials> {
-    let config: DockerConfig = serde_json::from_slice(text).ok()?;
-    let entry = config.auths.into_iter().find(|(key, _)| host(key) == host(registry))?.1;
-    let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
-    if let Some(token) = filled(entry.identitytoken) {
-        return Some(Credentials::Identity(token));
-    }
-    if let (Some(user), Some(password)) = (filled(entry.username), filled(entry.password)) {
-        return Some(Credentials::Password { user, password });
-    }
-    let decoded = String::from_utf8(octets_of_base64(&filled(entry.auth)?)?).ok()?;
-    let (user, password) = decoded.split_once(':')?;
-    Some(Credentials::Password { user: user.to_owned(), password: password.trim_end_matches('\0').to_owned() })
-}
-
-/// Returns the host of a key such as `https://index.docker.io/v1/`. Docker Hub has several names.
-fn host(key: &str) -> &str {
-    let rest = key.split_once("://").map_or(key, |(_, rest)| rest);
-    match rest.split('/').next().unwrap_or(rest) {
-        "index.docker.io" | "registry-1.docker.io" => "docker.io",
-        host => host,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -396,33 +334,42 @@ mod tests {
         assert!(parse_challenge(&format!("Bearer realm=\"{}", "a=\"".repeat(100_000))).is_some());
     }
 
-    fn password(user: &str, password: &str) -> Option<Credentials> {
-        Some(Credentials::Password { user: user.into(), password: password.into() })
+    /// Starts a registry that repeats the head of each request in an error, and returns its address.
+    fn echo() -> std::net::SocketAddr {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut head = String::new();
+                let mut reader = std::io::BufReader::new(stream.try_clone().unwrap());
+                while !head.ends_with("\r\n\r\n") && std::io::BufRead::read_line(&mut reader, &mut head).unwrap() > 0 {}
+                let is_known = head.to_lowercase().contains("authorization");
+                let status = if is_known { "400 Bad Request" } else { "401 Unauthorized" };
+                let body = format!("{{\"request\": {:?}, \"login\": \"robot-7:s3cret-Pw\"}}", head);
+                let answer = format!(
+                    "HTTP/1.1 {status}\r\nWWW-Authenticate: Basic realm=\"r\"\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+                    body.len()
+                );
+                std::io::Write::write_all(&mut stream, answer.as_bytes()).unwrap();
+            }
+        });
+        address
     }
 
     #[test]
-    fn entries_are_found_by_host() {
-        let config = br#"{"auths": {
-            "https://index.docker.io/v1/": {"auth": "dTpwOnE="},
-            "ghcr.io": {"username": "a", "password": "b"},
-            "localhost:5000": {"identitytoken": "t", "auth": "dTpw"},
-            "empty.io": {},
-            "bad.io": {"auth": "***"}
-        }, "credsStore": "desktop"}"#;
-        assert_eq!(in_config(config, "docker.io"), password("u", "p:q"));
-        assert_eq!(in_config(config, "registry-1.docker.io"), password("u", "p:q"));
-        assert_eq!(in_config(config, "ghcr.io"), password("a", "b"));
-        assert_eq!(in_config(config, "localhost:5000"), Some(Credentials::Identity("t".into())));
-        for registry in ["localhost", "localhost:5001", "empty.io", "bad.io", "ghcr.io.evil.com"] {
-            assert_eq!(in_config(config, registry), None, "{registry}");
-        }
-    }
-
-    #[test]
-    fn broken_configurations_have_no_credentials() {
-        for text in ["", "[]", "{\"auths\": 1}", "{\"auths\": {\"a\": 1}}", "{\"auths\": {\"a\": {\"auth\": 7}}}"] {
-            assert_eq!(in_config(text.as_bytes(), "a"), None, "{text}");
-        }
-        assert_eq!(format!("{:?}", password("u", "secret")), "Some(Credentials)");
+    fn errors_do_not_repeat_the_credentials() {
+        let reference: Reference = format!("{}/a:1", echo()).parse().unwrap();
+        let (user, password) = ("robot-7".to_owned(), "s3cret-Pw".to_owned());
+        let credentials = Some(Credentials::Password { user, password });
+        let mut registry = Registry::with(&reference, Patience::default(), credentials);
+        let error = super::super::pull_all(&mut registry, &reference, 1 << 20).unwrap_err();
+        let told = error.message.clone();
+        let text = basic("robot-7", "s3cret-Pw");
+        let secrets = ["robot-7", "s3cret-Pw", text.strip_prefix("Basic ").unwrap()];
+        assert!(secrets.iter().all(|secret| told.contains(secret)), "{told}");
+        let error = registry.without_credentials(error);
+        assert!(error.message.contains("400 Bad Request"), "{error}");
+        assert!(!secrets.iter().any(|secret| error.message.contains(secret)), "{error}");
     }
 }

@@ -2,9 +2,12 @@
 
 import { code } from "./code.js";
 import { shownUnified } from "./diff.js";
-import { button, facts, h, link, once, time } from "./dom.js";
+import { button, checkbox, facts, h, link, once, refill, time } from "./dom.js";
 import { formatted } from "./json.js";
 import { why } from "./why.js";
+
+/** What the service writes in place of a secret. */
+const HIDDEN = "***";
 
 export async function objectView(session, { id }) {
   const { api } = session;
@@ -28,11 +31,23 @@ export async function objectView(session, { id }) {
       facts({ Submitted: time(object.submitted_at), ID: h("code", {}, object.id), Checksum: h("code", {}, object.yaml_checksum), Kind: object.is_deletion_marker ? "deletion marker" : null }),
       h("div", { class: "two" },
         h("div", {},
-          object.yaml_content ? code(object.yaml_content, { name: "YAML", language: "yaml", file: `object-${object.sequence_id}.yaml`, ask: asking?.ask }) : h("p", {}, "The object has no text."),
+          object.yaml_content ? text(session, object, asking) : h("p", {}, "The object has no text."),
           asking?.content),
         provenance ? record(session, object, provenance, template) : h("section", { class: "panel" }, h("h2", {}, "Provenance"), h("p", {}, "Submitted as YAML, not rendered from a template."))),
     ],
   };
+}
+
+/** The text of the object. Its secrets are fetched when they are asked for. */
+function text(session, object, asking) {
+  const place = h("div", {});
+  const show = ({ yaml_content }) => refill(place, code(yaml_content, { name: "YAML", language: "yaml", file: `object-${object.sequence_id}.yaml`, ask: asking?.ask }));
+  show(object);
+  if (!object.yaml_content.includes(HIDDEN)) return place;
+  const path = `/deployment-objects/${object.id}?secrets=shown`;
+  const toggle = session.trying(async (event) => show(event.target.checked ? await session.api.get(path) : object));
+  const [, choice] = checkbox("Show secrets", { onchange: toggle });
+  return h("div", {}, choice, place);
 }
 
 /** The record of the render, and a button that repeats it. */

@@ -35,7 +35,7 @@ export function typeOf(schema) {
   return types.length === 0 && isMap(schema.properties) ? "object" : null;
 }
 
-export const isSecret = (schema) => schema.writeOnly === true || schema["x-secret"] === true;
+export const isSecret = (schema) => schema.writeOnly === true || schema["x-secret"] === true || schema.format === "password";
 
 /** Returns true if fields can show a value. */
 export function fits(value, given, root, depth = 0) {

@@ -51,5 +51,6 @@ const at = (label, code, { file, line, column }, below = null) => h("li", {},
 function value({ path, value: shown, secret, origins }) {
   const known = secret ? ", which the schema marks secret" : shown === undefined ? "" : ` = ${shown}`;
   const from = origins.map((origin, index) => `${index === 0 ? "from" : "over"} ${origin}`).join(", ");
+  if (path === "") return [secret ? "a value that the schema marks secret" : "further inputs"];
   return [h("code", {}, path), known, from && h("p", { class: "hint" }, from)];
 }

@@ -84,8 +84,34 @@ struct RenderQuery {
     order: Option<FailureOrder>,
 }
 
+/// What is shown of the secrets that an object was rendered from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum Secrets {
+    /// `***` in their places.
+    #[default]
+    Hidden,
+    /// The text as it is.
+    Shown,
+}
+
+/// Query parameters of objects.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct SecretsQuery {
+    /// `shown` for the text with the values of parameters that the schema marks secret. Default: `hidden`, with `***` in
+    /// their places.
+    #[serde(default)]
+    #[param(inline)]
+    secrets: Secrets,
+}
+
 /// Lists the objects of a stack, newest first.
-#[utoipa::path(get, path = "/stacks/{id}/deployment-objects", tag = "stacks", params(("id" = Uuid, Path), PageQuery),
+///
+/// Without `secrets=shown`, `yaml_content` has `***` in place of parameters that the schema marks secret. `yaml_checksum` is
+/// that of the whole text.
+#[utoipa::path(get, path = "/stacks/{id}/deployment-objects", tag = "stacks",
+    params(("id" = Uuid, Path), PageQuery, SecretsQuery),
     responses(
         (status = 200, body = [DeploymentObject], description = "The objects."),
         (status = 403, body = CatalogError, description = "`stack_not_owned`"),
@@ -95,9 +121,13 @@ async fn list_deployment_objects(
     State(service): State<Shared>,
     caller: Caller,
     Path(id): Path<Uuid>,
+    Query(SecretsQuery { secrets }): Query<SecretsQuery>,
     paging: Paging,
 ) -> Result<ApiResponse> {
-    let read = move |catalog: Catalog, page| async move { catalog.objects(caller.actor, id, &page).await };
+    let read = move |catalog: Catalog, page| async move {
+        let objects = catalog.objects(caller.actor, id, &page).await?;
+        if secrets == Secrets::Shown { Ok(objects) } else { catalog.without_secrets(objects).await }
+    };
     list(&service, paging, read, |row| row.id).await
 }
 
@@ -185,7 +215,11 @@ fn ambiguous(message: &str) -> ApiError {
 }
 
 /// Returns an object as JSON, or its text with `Accept: application/yaml`.
-#[utoipa::path(get, path = "/deployment-objects/{id}", tag = "deployment-objects", params(("id" = Uuid, Path)),
+///
+/// Without `secrets=shown`, `yaml_content` has `***` in place of parameters that the schema marks secret. The text that is
+/// asked for as YAML is whole.
+#[utoipa::path(get, path = "/deployment-objects/{id}", tag = "deployment-objects",
+    params(("id" = Uuid, Path), SecretsQuery),
     responses(
         (status = 200, description = "The object.",
             content((DeploymentObject = "application/json"), (String = "application/yaml"))),
@@ -197,6 +231,7 @@ async fn get_deployment_object(
     State(service): State<Shared>,
     caller: Caller,
     Path(id): Path<Uuid>,
+    Query(SecretsQuery { secrets }): Query<SecretsQuery>,
     headers: HeaderMap,
     preconditions: Preconditions,
 ) -> Result<ApiResponse> {
@@ -204,8 +239,13 @@ async fn get_deployment_object(
     let (response, tag) = if prefers_yaml(&headers) {
         let tag = format!("{}-yaml", object.id);
         (ApiResponse::text(YAML[0], object.yaml_content), tag)
-    } else {
+    } else if secrets == Secrets::Shown {
         (ApiResponse::ok(&object)?, tag(&object))
+    } else {
+        let shown = service.catalog.without_secrets(vec![object.clone()]).await?;
+        let shown = shown.into_iter().next().unwrap_or_else(|| object.clone());
+        let tag = if shown == object { tag(&object) } else { format!("{}-hidden", object.id) };
+        (ApiResponse::ok(&shown)?, tag)
     };
     Ok(response.or_not_modified(&tag, &preconditions).with(header::VARY, "accept"))
 }

@@ -99,6 +99,15 @@ impl Plan {
         InputValue { name, path: whole, default, is_secret: schema.is_some_and(|schema| schema.hides(path)) }
     }
 
+    /// Calls `each` with the text of every value that a schema marks secret.
+    pub fn each_secret(&self, each: &mut dyn FnMut(&str)) {
+        for (at, chart) in self.charts.iter().enumerate() {
+            if let Some((schema, values)) = chart.schema.as_ref().zip(self.values_of(at)) {
+                schema.each_secret(values, each);
+            }
+        }
+    }
+
     /// Returns the values of the chart `at`.
     pub fn values_of(&self, at: usize) -> Option<&DataMap> {
         let around = self.around(at);

@@ -164,6 +164,18 @@ impl Chart {
         if errors.is_empty() { Ok(plan) } else { Err(errors.into()) }
     }
 
+    /// Calls `each` with the text of every value that a schema of a chart marks secret. The values need not fit.
+    pub fn each_secret(&self, values: &UserValues, each: &mut dyn FnMut(&str)) {
+        if let Ok((tree, merged)) = self.merged(values) {
+            Plan::of(&tree, merged, &Release::default(), &Capabilities::default()).each_secret(each);
+        }
+    }
+
+    /// Returns `true` if a schema of the chart or of one in it marks a value secret.
+    pub fn has_secrets(&self) -> bool {
+        self.whole().charts.iter().any(|chart| chart.schema.as_ref().is_some_and(|schema| schema.has_secrets()))
+    }
+
     /// Returns a plan to compile, not to render: it has the charts that the values enable, but no values, which are not
     /// checked.
     ///

@@ -9,7 +9,7 @@ use crate::error::GO_MESSAGE;
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::stdlib::paths;
 use dropforge_base::text::{Source, Span};
-use dropforge_schema::{Detail, Draft, NodeId, Schema, Violation, is_secret};
+use dropforge_schema::{Detail, Draft, NodeId, Schema, Violation, each_secret, has_secrets, is_secret};
 use dropforge_value::marshal::json_read;
 use dropforge_value::yaml::Node;
 use dropforge_value::{Arena, Data, DataMap, InputBuilder, Numbers, Shapes, Step};
@@ -50,8 +50,23 @@ impl ChartSchema {
 
     /// Returns `true` if it marks the value at a path secret.
     pub(super) fn hides(&self, path: &[Step]) -> bool {
-        let data = self.data.get_or_init(|| serde_json::from_str(self.text()).ok());
-        data.as_ref().is_some_and(|schema| is_secret(schema, path))
+        self.data().is_some_and(|schema| is_secret(schema, path))
+    }
+
+    /// Calls `each` with the text of every value that it marks secret.
+    pub(super) fn each_secret(&self, values: &DataMap, each: &mut dyn FnMut(&str)) {
+        if let Some(schema) = self.data() {
+            each_secret(schema, values, &mut |text| each(&text));
+        }
+    }
+
+    /// Returns `true` if it marks any value secret.
+    pub(super) fn has_secrets(&self) -> bool {
+        self.data().is_some_and(has_secrets)
+    }
+
+    fn data(&self) -> Option<&Data> {
+        self.data.get_or_init(|| serde_json::from_str(self.text()).ok()).as_ref()
     }
 
     fn compiled(&self) -> Result<&Schema, &str> {

@@ -1,0 +1,239 @@
+//! Values that a schema marks secret are in outputs only: a table of doors and secrets.
+
+use base64::Engine as _;
+
+use crate::support::{Outcome, Sandbox};
+
+/// A secret: its schema, and its text as YAML has it in `values.yaml`. `NEW` stands for one that nobody else has.
+const SECRETS: &[(&str, &str, &str)] = &[
+    ("a text", r#""token": {"type": "string", "writeOnly": true}"#, "token: NEW"),
+    ("a password", r#""token": {"format": "password"}"#, "token: 'NEW'"),
+    ("a mark of the catalog", r#""token": {"x-secret": true}"#, "token: \"NEW\""),
+    ("quotes", r#""token": {"writeOnly": true}"#, "token: NEW\"'\\&/<é"),
+    ("in a list", r#""token": {"writeOnly": true}, "more": {"items": {"writeOnly": true}}"#, "token: NEW\nmore: [NEW]"),
+    ("by a reference", r##""token": {"$ref": "#/definitions/t"}"##, "token: NEW"),
+    ("by a pattern", r#""other": {}}, "patternProperties": {"^tok": {"writeOnly": true}"#, "token: NEW"),
+    ("any member", r#""other": {}}, "additionalProperties": {"writeOnly": true"#, "token: NEW"),
+    ("lines", r#""token": {"writeOnly": true}"#, "token: \"-----BEGIN KEY-----\\nNEW\\n-----END KEY-----\\n\""),
+];
+
+/// The templates of each language: what they write, and an error with the secret.
+const LANGUAGES: &[(&str, &str, &str)] = &[
+    (
+        "tera",
+        "a: {{ token }}\nb: {{ token | upper }}\nc: {{ token | base64_encode }}\n{% if token == \"x\" %}x{% endif %}\
+         {% for t in [token] %}d: {{ t | trim }}\n{% endfor %}",
+        "{{ token + 1 }}",
+    ),
+    (
+        "gotmpl",
+        "a: {{ .token }}\nb: {{ .token | upper | quote }}\nc: {{ .token | b64enc }}\n{{ if eq .token \"x\" }}x{{ end }}\
+         {{ range list .token }}d: {{ . | toJson }}\n{{ end }}",
+        "{{ fail (printf \"no %s\" .token) }}",
+    ),
+    (
+        "tftpl",
+        "a: ${token}\nb: ${upper(token)}\nc: ${base64encode(token)}\n%{ if token == \"x\" }x%{ endif }\
+         %{ for t in [token] }d: ${jsonencode(t)}\n%{ endfor }",
+        "${token + 1}",
+    ),
+    (
+        "cel.yaml",
+        "a: ${token}\nb: ${token.upperAscii()}\nc: ${base64.encode(bytes(token))}\n\
+         d:\n  $if: token == \"x\"\n  $then: x\n  $else: y\ne: ${[token].map(t, t + \"!\")}\n",
+        "a: ${int(token)}\n",
+    ),
+];
+
+const OLD: &str = "0ld-Qx7kZw2p";
+const NEW: &str = "n3w-Vb8mTr4q";
+
+/// Fails if one of the secrets or an encoding of it is in a text.
+#[track_caller]
+fn has_none(door: &str, text: &str) {
+    for secret in [OLD, NEW] {
+        let base64 = base64::prelude::BASE64_STANDARD.encode(secret);
+        for form in [secret, &secret.to_uppercase(), &secret.to_lowercase(), base64.trim_end_matches('=')] {
+            assert!(!text.contains(form), "{door} shows {form}:\n{text}");
+        }
+    }
+}
+
+#[track_caller]
+fn shows_none(door: &str, outcome: &Outcome) {
+    has_none(door, &format!("{}{}", outcome.stdout, outcome.stderr));
+}
+
+/// A folder with a template of a language, a schema, and values with the secret.
+fn sandbox((_, schema, values): (&str, &str, &str), (extension, text, _): (&str, &str, &str)) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write(&format!("t/app.yaml.{extension}").replace(".yaml.cel", ".cel"), text);
+    let definitions = r#""definitions": {"t": {"writeOnly": true}}"#;
+    sandbox.write("t/values.schema.json", &format!("{{{definitions}, \"properties\": {{{schema}}}}}"));
+    sandbox.write("values.yaml", &(values.replace("NEW", NEW) + "\n"));
+    sandbox
+}
+
+/// Calls `each` with every secret in every language.
+fn table(each: impl Fn(&str, &Sandbox, (&str, &str, &str))) {
+    for secret in SECRETS {
+        for language in LANGUAGES {
+            each(&format!("{} in {}", secret.0, language.0), &sandbox(*secret, *language), *language);
+        }
+    }
+}
+
+#[test]
+fn observed_runs_do_not_show_them() {
+    table(|what, sandbox, _| {
+        let written = sandbox.run(&["render", "t", "-f", "values.yaml", "-o", "out"]).expect(0);
+        shows_none(&format!("render, {what}"), &written);
+        let file = sandbox.tree("out").keys().find(|path| path.contains("app")).unwrap().clone();
+        let text = sandbox.read(&format!("out/{file}"));
+        assert!(text.contains(NEW), "{what}: {text}");
+        for line in 1..=text.lines().count() {
+            let place = format!("out/{file}:{line}");
+            shows_none(&format!("why {line}, {what}"), &sandbox.run(&["why", &place]));
+            shows_none(&format!("why {line} as JSON, {what}"), &sandbox.run(&["why", &place, "--json"]));
+        }
+        for option in ["--all", "--json", "--step"] {
+            let trace = sandbox.run(&["trace", "t", "-f", "values.yaml", option]).expect(0);
+            assert!(!trace.stdout.is_empty());
+            shows_none(&format!("trace {option}, {what}"), &trace);
+        }
+    });
+}
+
+#[test]
+fn errors_do_not_show_them() {
+    table(|what, sandbox, (extension, _, bad)| {
+        sandbox.write(&format!("t/app.yaml.{extension}").replace(".yaml.cel", ".cel"), bad);
+        let line = format!("{{\"name\": \"eu\", \"token\": {}, \"list\": 1}}\n", serde_json::to_string(OLD).unwrap());
+        sandbox.write("fleet.ndjson", &line);
+        for format in ["human", "short", "json", "sarif", "github"] {
+            let format = format!("--error-format={format}");
+            for args in [
+                &["render", "t", "-f", "values.yaml", "-o", "out"][..],
+                &["stamp", "t", "--fleet", "fleet.ndjson", "-f", "values.yaml", "-o", "out"],
+                &["check", "t", "--fleet", "fleet.ndjson", "-f", "values.yaml"],
+                &["trace", "t", "-f", "values.yaml", "--step"],
+            ] {
+                shows_none(&format!("{args:?} {format}, {what}"), &sandbox.run(&[args, &[&format]].concat()));
+            }
+        }
+    });
+}
+
+#[test]
+fn violations_of_the_schema_do_not_show_them() {
+    let files = |keyword: &str| {
+        let schema = format!(r#"{{"properties": {{"token": {{"type": "string", "writeOnly": true, {keyword}}}}}}}"#);
+        Sandbox::with(&[
+            ("t/a.yaml.tera", "a: {{ token }}\n"),
+            ("t/values.schema.json", &schema),
+            ("v.yaml", &format!("token: {NEW}\n")),
+            ("fleet.ndjson", &format!("{{\"name\": \"eu\", \"token\": \"{OLD}\"}}\n")),
+        ])
+    };
+    for keyword in [r#""maxLength": 3"#, r#""pattern": "^x""#, r#""enum": ["x"]"#, r#""const": "x""#, r#""not": {}"#] {
+        let sandbox = files(keyword);
+        for format in ["human", "json", "sarif", "github"] {
+            let format = format!("--error-format={format}");
+            for args in [
+                &["render", "t/a.yaml.tera", "--schema", "t/values.schema.json", "-f", "v.yaml"][..],
+                &["stamp", "t", "--fleet", "fleet.ndjson", "-o", "out"],
+                &["check", "t", "-f", "v.yaml"],
+                &["check", "t", "--fleet", "fleet.ndjson"],
+            ] {
+                let outcome = sandbox.run(&[args, &[&format]].concat());
+                assert_ne!(outcome.code, 0, "{args:?} {keyword}");
+                assert!(outcome.stderr.contains("E0808"), "{args:?} {keyword}: {}", outcome.stderr);
+                shows_none(&format!("{args:?} {format} {keyword}"), &outcome);
+            }
+        }
+    }
+}
+
+#[test]
+fn changes_show_neither_the_new_nor_the_old_one() {
+    table(|what, sandbox, _| {
+        let new = sandbox.read("values.yaml");
+        sandbox.write("values.yaml", &new.replace(NEW, OLD));
+        let stamp = ["stamp", "t", "-f", "values.yaml", "--fleet", "fleet.csv", "-o", "out"];
+        sandbox.write("fleet.csv", "name\neu\nus\n");
+        sandbox.run(&stamp).expect(0);
+        sandbox.write("values.yaml", &new);
+        for more in [&["--check"][..], &["--dry-run"], &["--diff"], &["--diff", "-v"]] {
+            shows_none(&format!("{more:?}, {what}"), &sandbox.run(&[&stamp, more].concat()));
+        }
+        for format in ["summary", "unified", "json"] {
+            let diff = sandbox.run(&[&stamp[..], &["--diff", "--diff-format", format]].concat()).expect(3);
+            shows_none(&format!("--diff-format {format}, {what}"), &diff);
+            assert!(diff.stdout.contains('…'), "{what}: {}", diff.stdout);
+        }
+        sandbox.write("fleet.csv", "name\neu\n");
+        let diff = sandbox.run(&[&stamp[..], &["--diff", "--diff-format", "unified"]].concat()).expect(3);
+        shows_none(&format!("a deletion, {what}"), &diff);
+    });
+}
+
+#[test]
+fn failed_tests_do_not_show_them() {
+    let sandbox = sandbox(SECRETS[0], LANGUAGES[0]);
+    let suite = format!(
+        "suite: s\nvalues: [../values.yaml]\ntests:\n- it: is other\n  asserts:\n  - equal: {{path: a, value: b}}\n\
+         - it: has another secret\n  set: {{token: {OLD}}}\n  asserts:\n  - matchRegex: {{path: c, pattern: ^x}}\n"
+    );
+    sandbox.write("t/app.test.yaml", &suite);
+    for format in ["human", "json"] {
+        let outcome = sandbox.run(&["test", "t", &format!("--error-format={format}")]).expect(1);
+        assert!(outcome.stderr.contains("expected"), "{}", outcome.stderr);
+        has_none("test", &outcome.stderr.replace(&format!("set: {{token: {OLD}}}"), ""));
+    }
+}
+
+#[test]
+fn charts_do_not_show_them() {
+    let schema = r#"{"properties": {"token": {"type": "string", "writeOnly": true, "maxLength": 20}}}"#;
+    let sandbox = Sandbox::with(&[
+        ("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n"),
+        ("c/values.yaml", &format!("token: {NEW}\nfails: false\n")),
+        ("c/values.schema.json", schema),
+        (
+            "c/templates/a.yaml",
+            "a: {{ .Values.token }}\nb: {{ (index $ \"Values\").token | b64enc }}\nc: {{ tpl \"{{ .Values.token }}\" . }}\n\
+             {{ with merge (dict) .Values }}d: {{ .token | upper }}\n{{ end }}\
+             {{- if .Values.fails }}{{ fail (cat \"no\" .Values.token) }}{{ end }}\n",
+        ),
+        ("fleet.ndjson", &format!("{{\"name\": \"eu\", \"token\": \"{OLD}\"}}\n")),
+    ]);
+    sandbox.run(&["render", "c", "-o", "out"]).expect(0);
+    for line in 1..=sandbox.read("out/a.yaml").lines().count() {
+        shows_none("why", &sandbox.run(&["why", &format!("out/a.yaml:{line}")]));
+    }
+    for option in ["--all", "--json", "--step"] {
+        shows_none("trace", &sandbox.run(&["trace", "c", option]).expect(0));
+    }
+    for more in [&["--set", "fails=true"][..], &["--set", "token=averyvery-long-n3w-Vb8mTr4q-averyvery"]] {
+        for args in [&["render", "c"][..], &["check", "c"], &["stamp", "c", "--fleet", "fleet.ndjson", "-o", "x"]] {
+            shows_none("errors", &sandbox.run(&[args, more].concat()));
+        }
+    }
+    sandbox.run(&["stamp", "c", "--fleet", "fleet.ndjson", "-o", "s"]).expect(0);
+    sandbox.write("fleet.ndjson", &format!("{{\"name\": \"eu\", \"token\": \"{NEW}\"}}\n"));
+    let diff = sandbox.run(&["stamp", "c", "--fleet", "fleet.ndjson", "-o", "s", "--diff"]).expect(3);
+    shows_none("diff", &diff);
+}
+
+#[test]
+fn short_and_common_secrets_leave_the_rest_readable() {
+    let sandbox = Sandbox::with(&[
+        ("t.yaml.tera", "a: {{ pin }}\nb: {{ on }}\nc: {{ port }} true 12\n"),
+        ("s.json", r#"{"properties": {"pin": {"writeOnly": true}, "on": {"writeOnly": true}}}"#),
+        ("v.yaml", "pin: '12'\non: true\nport: 8012\n"),
+    ]);
+    let args = ["--", "render", "t.yaml.tera", "-f", "v.yaml", "--schema", "s.json"];
+    let why = |line: &str| sandbox.run(&[&["why", line], &args[..]].concat()).expect(0).stdout;
+    assert!(why(":1").contains("a: …\n") && why(":2").contains("b: …\n"));
+    assert!(why(":3").contains("c: 8012 true 12\n") && why(":3").contains("port = `8012`"));
+}

@@ -1,0 +1,133 @@
+//! Credentials for registries from Docker's configuration.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use dropforge_base::files;
+use dropforge_base::mask::Mask;
+use dropforge_base::stdlib::encodings::{self, octets_of_base64};
+
+/// Maximum size of the configuration.
+const MAX_CONFIG: u64 = 1 << 20;
+
+/// A user name and a password, or a token.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Credentials {
+    /// For `Authorization: Basic`.
+    Password { user: String, password: String },
+    /// A refresh token for the service that gives tokens.
+    Identity(String),
+}
+
+impl Credentials {
+    /// Returns what errors must not repeat.
+    pub(super) fn mask(&self) -> Mask {
+        match self {
+            Self::Password { user, password } => {
+                Mask::new([user.as_str(), password, &format!("{user}:{password}"), &basic(user, password)])
+            }
+            Self::Identity(token) => Mask::new([token.as_str()]),
+        }
+    }
+}
+
+impl std::fmt::Debug for Credentials {
+    /// Leaves out the secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Credentials")
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct DockerConfig {
+    #[serde(default)]
+    auths: BTreeMap<String, DockerLogin>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+struct DockerLogin {
+    auth: Option<String>,
+    username: Option<String>,
+    password: Option<String>,
+    identitytoken: Option<String>,
+}
+
+/// Returns the path of the configuration: `$DOCKER_CONFIG/config.json` or `~/.docker/config.json`.
+pub(super) fn config_path() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let dir = set("DOCKER_CONFIG").or_else(|| Some(set("HOME")?.join(".docker")))?;
+    Some(dir.join("config.json"))
+}
+
+/// Returns the credentials for `registry` in the configuration. A configuration that is missing or cannot be read has
+/// none.
+pub(super) fn find_credentials(registry: &str) -> Option<Credentials> {
+    in_config(&files::read(&config_path()?, MAX_CONFIG).ok()?, registry)
+}
+
+fn in_config(text: &[u8], registry: &str) -> Option<Credentials> {
+    let config: DockerConfig = serde_json::from_slice(text).ok()?;
+    let entry = config.auths.into_iter().find(|(key, _)| host(key) == host(registry))?.1;
+    let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
+    if let Some(token) = filled(entry.identitytoken) {
+        return Some(Credentials::Identity(token));
+    }
+    if let (Some(user), Some(password)) = (filled(entry.username), filled(entry.password)) {
+        return Some(Credentials::Password { user, password });
+    }
+    let decoded = String::from_utf8(octets_of_base64(&filled(entry.auth)?)?).ok()?;
+    let (user, password) = decoded.split_once(':')?;
+    Some(Credentials::Password { user: user.to_owned(), password: password.trim_end_matches('\0').to_owned() })
+}
+
+/// Returns the host of a key such as `https://index.docker.io/v1/`. Docker Hub has several names.
+fn host(key: &str) -> &str {
+    let rest = key.split_once("://").map_or(key, |(_, rest)| rest);
+    match rest.split('/').next().unwrap_or(rest) {
+        "index.docker.io" | "registry-1.docker.io" => "docker.io",
+        host => host,
+    }
+}
+
+/// Returns the value of `Authorization` for a password.
+pub(super) fn basic(user: &str, password: &str) -> String {
+    format!("Basic {}", encodings::base64(format!("{user}:{password}").as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn password(user: &str, password: &str) -> Option<Credentials> {
+        Some(Credentials::Password { user: user.into(), password: password.into() })
+    }
+
+    #[test]
+    fn entries_are_found_by_host() {
+        let config = br#"{"auths": {
+            "https://index.docker.io/v1/": {"auth": "dTpwOnE="},
+            "ghcr.io": {"username": "a", "password": "b"},
+            "localhost:5000": {"identitytoken": "t", "auth": "dTpw"},
+            "empty.io": {},
+            "bad.io": {"auth": "***"}
+        }, "credsStore": "desktop"}"#;
+        assert_eq!(in_config(config, "docker.io"), password("u", "p:q"));
+        assert_eq!(in_config(config, "registry-1.docker.io"), password("u", "p:q"));
+        assert_eq!(in_config(config, "ghcr.io"), password("a", "b"));
+        assert_eq!(in_config(config, "localhost:5000"), Some(Credentials::Identity("t".into())));
+        for registry in ["localhost", "localhost:5001", "empty.io", "bad.io", "ghcr.io.evil.com"] {
+            assert_eq!(in_config(config, registry), None, "{registry}");
+        }
+    }
+
+    #[test]
+    fn broken_configurations_have_no_credentials() {
+        for text in ["", "[]", "{\"auths\": 1}", "{\"auths\": {\"a\": 1}}", "{\"auths\": {\"a\": {\"auth\": 7}}}"] {
+            assert_eq!(in_config(text.as_bytes(), "a"), None, "{text}");
+        }
+        assert_eq!(format!("{:?}", password("u", "secret")), "Some(Credentials)");
+    }
+}
