@@ -22,8 +22,8 @@ const SHORTEST: usize = 4;
 /// Parts of this length are looked for in any case, and shorter ones only if they are most of a secret.
 const PART: usize = 16;
 /// Parts shorter than this are looked for only as a whole.
-const SHORT_PART: usize = 8;
-/// Maximum length of a text whose parts are looked for at every byte. In longer ones they begin at every eighth.
+const SHORT_PART: usize = 9;
+/// Maximum length of a text whose parts are looked for at every byte. In longer ones they begin at every ninth.
 const DENSE: usize = 512;
 /// Maximum length of all secrets together.
 const LONGEST: usize = 4 << 20;
@@ -108,7 +108,12 @@ impl Mask {
 
     /// Returns a text with `mark` in place of each secret.
     pub fn hidden_as<'t>(&self, text: &'t str, mark: &'static str) -> Cow<'t, str> {
-        self.replaced(text, |_| mark.into())
+        let hidden = |part: &str| if part.trim().is_empty() { part.to_owned() } else { mark.to_owned() };
+        self.replaced(text, |secret| match secret.contains('\n') {
+            // Lines stay lines.
+            true => secret.split('\n').map(hidden).collect::<Vec<_>>().join("\n").into(),
+            false => mark.into(),
+        })
     }
 
     /// Replaces each secret in a text by `…`.
@@ -192,7 +197,7 @@ fn cover(secret: char) -> char {
 /// Adds a text, its encodings, and their parts.
 fn add(text: &str, patterns: &mut HashSet<String>) {
     let is_common = COMMON.iter().any(|word| word.eq_ignore_ascii_case(text));
-    if text.len() < SHORTEST || is_common || patterns.contains(text) {
+    if text.trim().len() < SHORTEST || is_common || patterns.contains(text) {
         return;
     }
     for encoded in encodings(text) {
