@@ -14,6 +14,7 @@ mod coverage;
 #[path = "../divisions.rs"]
 mod divisions;
 mod documents;
+mod extremes;
 mod facts;
 mod growth;
 mod hcl;
@@ -23,6 +24,7 @@ mod hostile;
 mod house;
 mod library;
 mod limits;
+mod memory;
 mod reads;
 mod recording;
 mod specialised;

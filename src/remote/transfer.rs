@@ -229,15 +229,20 @@ pub fn fetch_version(store: &Store, info: &ObjectInfo, max: u64, to: &mut dyn Wr
     while start < info.size {
         let end = info.size.min(start.saturating_add(PART));
         let part = store.get_range(key, start, end, &info.revision)?;
-        if part.len() as u64 != end - start {
-            let message =
-                format!("cannot read `{url}`: the store sent {} bytes too few", end - start - part.len() as u64);
-            return Err(Diagnostic::new(Code::StoreFailed, message).with_help("run the command again"));
-        }
+        check_length(&url, part.len() as u64, end - start)?;
         to.write_all(&part).map_err(|error| unwritable(&url, error))?;
         start = end;
     }
     Ok(info.size)
+}
+
+/// Checks the length of a part of an object. A server may send less than was asked for, or more.
+fn check_length(url: &str, sent: u64, wanted: u64) -> Result<()> {
+    if sent == wanted {
+        return Ok(());
+    }
+    let message = format!("cannot read `{url}`: the store sent {} bytes, not {}", number(sent), number(wanted));
+    Err(Diagnostic::new(Code::StoreFailed, message).with_help("run the command again"))
 }
 
 /// Writes the objects below the prefix of the store to files of the same paths below `into`, an empty directory. Returns
@@ -350,6 +355,16 @@ mod tests {
     }
 
     const SMALL: UploadOptions = UploadOptions { whole: 100, part: 64, parallel: 3, guard: None };
+
+    #[test]
+    fn parts_of_another_length_are_told_with_both_lengths() {
+        assert!(check_length("s3://b/k", 5, 5).is_ok());
+        for (sent, wanted) in [(4, 5), (5, 4), (u64::MAX, 0)] {
+            let message = check_length("s3://b/k", sent, wanted).unwrap_err().message;
+            let told = format!("the store sent {} bytes, not {}", number(sent), number(wanted));
+            assert!(message.ends_with(&told), "{message}");
+        }
+    }
 
     #[test]
     fn files_arrive_whole_while_requests_fail() {

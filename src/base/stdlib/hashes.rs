@@ -87,9 +87,10 @@ fn uuid_bits(text: &str) -> Option<u128> {
 /// Maximum length of a password in bytes.
 pub const PASSWORD: usize = 72;
 
-/// Returns the steps of a hash. Each unit of work sets up two keys, and each key encrypts 521 blocks.
+/// Returns the steps of a hash: in proportion to its time, which doubles with each unit of the cost, and few, so that a
+/// template may make some hundred hashes of the usual cost.
 pub const fn steps(cost: u32) -> u64 {
-    1 << (cost + 10)
+    1 << (cost + 8)
 }
 
 /// Returns the hash in modular crypt format: algorithm, cost, salt and digest.

@@ -15,7 +15,7 @@ use super::values::{BYTES, byte_list, items, strings, strval, text_bytes, type_n
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::encodings;
 use dropforge_base::stdlib::globs::PathGlob;
-use dropforge_machine::function::Cx;
+use dropforge_machine::function::{Cx, Held};
 use dropforge_value::marshal::{Refused, plain};
 use dropforge_value::yaml::libyaml::{self, Form};
 use dropforge_value::{Arena, Extended, Map, Type, Value, Viewed};
@@ -143,16 +143,18 @@ fn by_name<'v>(cx: &Cx<'v>, files: &'v Map<'v>, text: impl Fn(&[u8]) -> String) 
         // A file in base64 is larger than the file by a third.
         cx.charge(content.len().saturating_mul(2))?;
         let name = path.rsplit('/').next().unwrap_or(path);
-        entries.push((name, cx.arena().text(&text(&content))));
+        entries.push((name, cx.arena().text(&text(content))));
     }
     let (map, mut out) = (cx.arena().map(&entries), String::new());
-    let mut charge = |len: usize| cx.spend(1 + len as u64 / 64);
-    libyaml::write(Viewed(map, &plain), Form::Json, &mut out, &mut charge).or_else(|refused| match refused {
-        Refused::Value(_) => {
-            out.clear();
-            Ok(())
+    let mut held = Held::new(cx);
+    libyaml::write(Viewed(map, &plain), Form::Json, &mut out, &mut |len| held.step(len)).or_else(|refused| {
+        match refused {
+            Refused::Value(_) => {
+                out.clear();
+                Ok(())
+            }
+            Refused::Stopped(error) => Err(error),
         }
-        Refused::Stopped(error) => Err(error),
     })?;
     cx.text(out.strip_suffix('\n').unwrap_or(&out))
 }
@@ -212,10 +214,10 @@ fn file<'v>(cx: &Cx<'v>, files: &'v Map<'v>, name: &str, path: &[u8]) -> Result<
     let found = std::str::from_utf8(path).ok().and_then(|path| files.get(path));
     let content = found.map_or(Ok(Default::default()), |found| strval(cx, found))?;
     match name {
-        "GetBytes" => byte_list(cx, &content),
+        "GetBytes" => byte_list(cx, content),
         "Lines" if found.is_none() => strings(cx, &[]),
-        "Lines" => lines(cx, &content),
-        _ => super::values::string(cx, &content),
+        "Lines" => lines(cx, content),
+        _ => super::values::string(cx, content),
     }
 }
 

@@ -9,37 +9,51 @@ use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::float_format::shortest;
 use dropforge_base::stdlib::timestamps;
 use dropforge_machine::bytecode::Program;
-use dropforge_machine::function::Cx;
+use dropforge_machine::function::{Cx, Growing};
 use dropforge_value::{CapsuleContent, Extended, Type, Value};
 
 /// The text of nil as the value of an action.
 pub const NO_VALUE: &str = "<no value>";
 
-/// Bytes between two charges for text under construction.
-const PORTION: usize = 1 << 12;
-
 /// Appends the text of a value.
 ///
 /// # Errors
 /// A limit. A map that contains itself exceeds the limit on the depth of values.
-pub fn print<'v>(cx: &Cx<'v>, value: Value<'v>, out: &mut Vec<u8>) -> Result<()> {
-    let mut printer = ValuePrinter { cx, charged: out.len(), out };
-    printer.value(value, 0)?;
-    printer.settle()
+pub fn print<'v>(cx: &Cx<'v>, value: Value<'v>, out: &mut Growing<'_, 'v>) -> Result<()> {
+    ValuePrinter { cx, out }.value(value, 0)
 }
 
 /// Returns the text of a value as functions of strings take it: strings and `[]byte` as they are, other values printed.
-pub(crate) fn strval<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<std::borrow::Cow<'v, [u8]>> {
+pub(crate) fn strval<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<&'v [u8]> {
     let bytes = match value.extended() {
         Some(Extended::Typed(Type::Capsule("bytes"), bytes)) => text_bytes(*bytes),
         _ => text_bytes(value),
     };
     if let Some(bytes) = bytes {
-        return Ok(bytes.into());
+        return Ok(bytes);
     }
-    let mut out = Vec::new();
+    let mut out = Growing::new(cx);
     print(cx, value, &mut out)?;
-    Ok(out.into())
+    out.kept()
+}
+
+/// Copies of a text in an error: its message, the field with Go's message, and the printed error.
+const COPIES: usize = 4;
+
+/// Returns the text of a value for the message of an error.
+///
+/// # Errors
+/// A limit: the message needs too much memory.
+pub(crate) fn shown<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<String> {
+    let mut out = Growing::new(cx);
+    print(cx, value, &mut out)?;
+    message(cx, &out)
+}
+
+/// Returns text for the message of an error, like [`shown`].
+pub(crate) fn message(cx: &Cx<'_>, text: &Growing<'_, '_>) -> Result<String> {
+    cx.afford(text.bytes().len(), COPIES)?;
+    Ok(String::from_utf8_lossy(text.bytes()).into_owned())
 }
 
 /// Returns bytes as text for the output, which is UTF-8.
@@ -50,23 +64,14 @@ pub fn text_of(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|_| failed("the text is not valid UTF-8, so it cannot be written to the output"))
 }
 
-struct ValuePrinter<'p, 'v> {
+struct ValuePrinter<'p, 'c, 'v> {
     cx: &'p Cx<'v>,
-    out: &'p mut Vec<u8>,
-    /// The length that is charged.
-    charged: usize,
+    out: &'p mut Growing<'c, 'v>,
 }
 
-impl<'v> ValuePrinter<'_, 'v> {
-    fn push(&mut self, text: &str) {
-        self.out.extend_from_slice(text.as_bytes());
-    }
-
-    /// Charges for the text since the last charge.
-    fn settle(&mut self) -> Result<()> {
-        self.cx.charge(self.out.len() - self.charged)?;
-        self.charged = self.out.len();
-        Ok(())
+impl<'v> ValuePrinter<'_, '_, 'v> {
+    fn push(&mut self, text: &str) -> Result<()> {
+        self.out.push(text.as_bytes())
     }
 
     /// Appends a value that is `depth` levels deep.
@@ -75,9 +80,6 @@ impl<'v> ValuePrinter<'_, 'v> {
         if depth > self.cx.limits().value_depth {
             return Err(self.cx.too_deep());
         }
-        if self.out.len() - self.charged > PORTION {
-            self.settle()?;
-        }
         match value {
             Value::Undefined | Value::Null => self.push("<nil>"),
             Value::Bool(truth) => self.push(if truth { "true" } else { "false" }),
@@ -85,86 +87,70 @@ impl<'v> ValuePrinter<'_, 'v> {
             Value::Uint(n) => self.push(itoa::Buffer::new().format(n)),
             Value::Float(n) => self.push(&shortest(n)),
             Value::Str(text) => self.push(text.as_str()),
-            Value::List(list) => return self.list(list.items(), depth),
-            Value::Map(map) => {
-                let entries = self.cx.content(map).iter_sorted();
-                return self.map(entries, depth);
-            }
+            Value::List(list) => self.several("[", list.items(), "]", depth),
+            Value::Map(map) => self.map(self.cx.content(map).iter_sorted(), depth),
             Value::Extended(extension) => match objects::printed(self.cx.arena(), value) {
-                Some((before, fields)) => return self.fields(before, &fields, depth),
-                None => return self.rare(extension.kind(), depth),
+                Some((before, fields)) => {
+                    self.push(before)?;
+                    self.several("{", &fields, "}", depth)
+                }
+                None => self.rare(extension.kind(), depth),
             },
         }
-        Ok(())
     }
 
-    fn list(&mut self, items: &[Value<'v>], depth: usize) -> Result<()> {
-        self.push("[");
-        for (at, item) in items.iter().enumerate() {
+    /// Appends the items of a list, or the fields of a struct.
+    fn several(&mut self, open: &str, values: &[Value<'v>], close: &str, depth: usize) -> Result<()> {
+        self.push(open)?;
+        for (at, value) in values.iter().enumerate() {
             if at > 0 {
-                self.push(" ");
+                self.push(" ")?;
             }
-            self.value(*item, depth + 1)?;
+            self.value(*value, depth + 1)?;
         }
-        self.push("]");
-        Ok(())
-    }
-
-    /// Appends the fields of a struct.
-    fn fields(&mut self, before: &str, fields: &[Value<'v>], depth: usize) -> Result<()> {
-        self.push(before);
-        self.push("{");
-        for (at, field) in fields.iter().enumerate() {
-            if at > 0 {
-                self.push(" ");
-            }
-            self.value(*field, depth + 1)?;
-        }
-        self.push("}");
-        Ok(())
+        self.push(close)
     }
 
     fn map(&mut self, entries: impl Iterator<Item = (&'v str, Value<'v>)>, depth: usize) -> Result<()> {
-        self.push("map[");
+        self.push("map[")?;
         for (at, (key, value)) in entries.enumerate() {
             if at > 0 {
-                self.push(" ");
+                self.push(" ")?;
             }
-            self.push(key);
-            self.push(":");
+            self.push(key)?;
+            self.push(":")?;
             self.value(value, depth + 1)?;
         }
-        self.push("]");
-        Ok(())
+        self.push("]")
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        self.push("[")?;
+        for (at, byte) in bytes.iter().enumerate() {
+            if at > 0 {
+                self.push(" ")?;
+            }
+            self.push(itoa::Buffer::new().format(*byte))?;
+        }
+        self.push("]")
     }
 
     fn rare(&mut self, kind: &Extended<'v>, depth: usize) -> Result<()> {
         match kind {
             Extended::Sized(number) => self.push(&number.number().to_string()),
-            Extended::Bytes(bytes) => self.out.extend_from_slice(bytes),
-            Extended::Typed(Type::Capsule("bytes"), bytes) => {
-                let bytes = text_bytes(*bytes).unwrap_or(&[]);
-                let numbers: Vec<String> = bytes.iter().map(u8::to_string).collect();
-                self.push(&format!("[{}]", numbers.join(" ")));
-            }
+            Extended::Bytes(bytes) => self.out.push(bytes),
+            Extended::Typed(Type::Capsule("bytes"), bytes) => self.bytes(text_bytes(*bytes).unwrap_or(&[])),
             Extended::Typed(Type::Capsule("complex128"), Value::List(parts)) => {
                 let parts: Vec<f64> = parts.items().iter().filter_map(Value::as_f64).collect();
-                self.push(&complex_text(&parts));
+                self.push(&complex_text(&parts))
             }
-            Extended::Typed(Type::Capsule(_), Value::Map(fields)) => {
-                self.push("{");
-                for (at, field) in fields.values().iter().enumerate() {
-                    self.push(if at > 0 { " " } else { "" });
-                    self.value(*field, depth + 1)?;
-                }
-                self.push("}");
-            }
-            Extended::Typed(_, Value::Map(map)) => return self.map(self.cx.content(map).iter_sorted(), depth),
-            Extended::Typed(_, inner) | Extended::Written(inner, _) => return self.value(*inner, depth),
+            Extended::Typed(Type::Capsule(_), Value::Map(fields)) => self.several("{", fields.values(), "}", depth),
+            Extended::Typed(_, Value::Map(map)) => self.map(self.cx.content(map).iter_sorted(), depth),
+            Extended::Typed(_, inner) | Extended::Written(inner, _) => self.value(*inner, depth),
             Extended::Entries(entries) => {
                 let entries: Vec<_> = entries.as_texts().collect();
                 let arena = self.cx.arena();
-                return self.map(entries.iter().map(|(key, value)| (arena.copy_str(key), *value)), depth);
+                self.map(entries.iter().map(|(key, value)| (arena.copy_str(key), *value)), depth)
             }
             Extended::Timestamp { seconds, nanos } => self.push(&time_text(*seconds, *nanos)),
             Extended::Duration(nanos) => self.push(&duration_text(*nanos)),
@@ -175,7 +161,6 @@ impl<'v> ValuePrinter<'_, 'v> {
             },
             other => self.push(other.name()),
         }
-        Ok(())
     }
 }
 

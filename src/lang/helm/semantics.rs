@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use super::builtins::logic;
 use super::error::{error, quoted};
-use super::print::{NO_VALUE, print, text_of};
+use super::print::{NO_VALUE, print, shown, text_of};
 use super::values::{GoKind, items, kind, map_of, nil_list, target_name, truth, type_name};
 use super::{error, objects};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::float_format::shortest;
 use dropforge_machine::bytecode::{BinaryOp, Delivery, EscapeMode, Role};
-use dropforge_machine::function::{Builtin, Cx, Params, Target};
+use dropforge_machine::function::{Builtin, Cx, Growing, Params, Target};
 use dropforge_machine::vm::{Items, Missing, Output, Semantics};
 use dropforge_value::{Extended, Sized, Value, Width};
 
@@ -166,9 +166,9 @@ impl Semantics for Rules {
                 if let Some(text) = objects::written(value) {
                     return out.push(&text);
                 }
-                let mut text = Vec::new();
+                let mut text = Growing::new(cx);
                 print(cx, value, &mut text)?;
-                out.push(text_of(&text)?)
+                out.push(text_of(text.bytes())?)
             }
         }
     }
@@ -209,9 +209,8 @@ fn number_text(value: Value<'_>) -> String {
 
 #[cold]
 fn not_iterable<'v>(cx: &Cx<'v>, value: Value<'v>) -> Box<Diagnostic> {
-    let mut text = Vec::new();
-    match print(cx, value, &mut text) {
-        Ok(()) => error(Code::NotIterable, format!("range can't iterate over {}", String::from_utf8_lossy(&text))),
+    match shown(cx, value) {
+        Ok(text) => error(Code::NotIterable, format!("range can't iterate over {text}")),
         Err(limit) => limit,
     }
 }

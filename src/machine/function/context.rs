@@ -9,7 +9,7 @@ use super::mutation::Mutations;
 use super::patterns::Caches;
 use dropforge_base::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use dropforge_base::limits::{Deadline, Limit, Limits};
-use dropforge_value::{Arena, BadKey, Data, Entries, Extended, Inputs, Map, Shape, Value, equal, narrowed_number};
+use dropforge_value::{Arena, BLOCK, BadKey, Data, Entries, Extended, Inputs, Map, Shape, Text, Value, equal, narrowed_number};
 
 /// Steps between two clock checks: at most some milliseconds.
 const PORTION: u64 = 1 << 14;
@@ -259,15 +259,20 @@ impl<'v> Cx<'v> {
         }
     }
 
-    /// Copies a text value and charges for it.
+    /// Gives back memory that was charged and is free again.
+    pub(super) fn give_back(&self, bytes: usize) {
+        self.memory.set(self.memory.get().saturating_add(bytes as u64));
+    }
+
+    /// Copies a text value and charges for it. A short one is padded.
     pub fn text(&self, text: &str) -> Result<Value<'v>> {
-        self.charge(text.len() + size_of::<Value>())?;
+        self.charge(text.len().max(BLOCK) + size_of::<Text<'_>>())?;
         Ok(self.arena.text(text))
     }
 
     /// Creates a text value that borrows `text`.
     pub fn borrowed(&self, text: &'v str) -> Result<Value<'v>> {
-        self.charge(size_of::<Value>())?;
+        self.charge(size_of::<Text<'_>>())?;
         Ok(self.arena.borrowed_text(text))
     }
 
@@ -285,7 +290,7 @@ impl<'v> Cx<'v> {
 
     /// Creates a map value and charges for it. The last of duplicate keys wins. Fails beyond the depth limit.
     pub fn map(&self, entries: &[(&'v str, Value<'v>)]) -> Result<Value<'v>> {
-        self.charge((entries.len() + 2) * 3 * size_of::<Value>())?;
+        self.charge((entries.len() + 2) * 4 * size_of::<Value>())?;
         self.within_depth(self.arena.map(entries))
     }
 

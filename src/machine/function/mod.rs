@@ -58,6 +58,7 @@ mod capabilities;
 mod context;
 mod errors;
 mod gate;
+mod growing;
 mod linked;
 mod mutation;
 #[doc(hidden)]
@@ -79,6 +80,7 @@ pub use errors::{Fault, Note, Noted, Notes, Outcome, PathStep, Subject, Wrong, f
 #[doc(hidden)]
 pub use gate::{Admits, Assigned, Positional, PositionalParam, ResultType, Target, check_in_order, with_arranged};
 pub use gate::{excerpt, excerpt_in};
+pub use growing::{Growing, Held};
 pub use linked::Direct;
 #[doc(hidden)]
 pub use linked::{Link, Linked, Made, MakerBody, Making, Request};

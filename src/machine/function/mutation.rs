@@ -26,11 +26,15 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::{IndexMap, IndexSet};
 
 use super::context::Cx;
+use super::growing::Held;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_value::{Extended, Map, Type, Value};
 
-/// Bytes charged for an entry of a changed map: the entry and its place in the index.
-const ENTRY: usize = 64;
+/// Bytes charged for an entry of a changed map: the entry and its place in the index, which grow by doubling.
+const ENTRY: usize = 96;
+
+/// Bytes charged for the first change of a map: its place among the changed ones, and its index.
+const CHANGED: usize = 256;
 
 /// The changed maps of a run.
 #[derive(Debug, Default)]
@@ -204,7 +208,7 @@ impl<'v> Cx<'v> {
         let Value::Map(map) = map else { return Err(no_map(map)) };
         let first = self.changed_entry(map, "").is_none();
         if first {
-            self.charge(map.len() * ENTRY)?;
+            self.charge(CHANGED + map.len() * ENTRY)?;
         }
         let changes = self.mutations.changes.get_or_init(Rc::default);
         let Changes { maps, shapes } = &mut *changes.borrow_mut();
@@ -218,7 +222,7 @@ impl<'v> Cx<'v> {
         // A read makes a map of the entries, once. Reads cannot fail, so the change pays for it.
         if first || changed.content.take().is_some() {
             let len = changed.entries.len() + 1;
-            self.charge((len + 2) * 3 * size_of::<Value<'_>>())?;
+            self.charge((len + 2) * 4 * size_of::<Value<'_>>())?;
             self.spend(len as u64 * u64::from(len.ilog2()) / 4)?;
         }
         change(changed)
@@ -234,7 +238,7 @@ fn no_map(value: Value<'_>) -> Box<Diagnostic> {
 }
 
 /// A container whose elements are being settled.
-struct Unsettled<'v> {
+struct Unsettled<'c, 'v> {
     /// The container itself.
     of: Value<'v>,
     /// Its current elements.
@@ -243,12 +247,14 @@ struct Unsettled<'v> {
     settled: Vec<Value<'v>>,
     /// `true` if a result with these elements differs from the container.
     differs: bool,
+    /// The memory of `settled`.
+    _held: Held<'c, 'v>,
 }
 
 /// The settling of one value. Containers nest in a list of their own, not on the host's stack.
 struct Settling<'c, 'v> {
     cx: &'c Cx<'v>,
-    open: Vec<Unsettled<'v>>,
+    open: Vec<Unsettled<'c, 'v>>,
 }
 
 impl<'c, 'v> Settling<'c, 'v> {
@@ -308,8 +314,8 @@ impl<'c, 'v> Settling<'c, 'v> {
         if self.open.len() >= self.cx.limits().value_depth {
             return Err(self.cx.too_deep());
         }
-        self.cx.charge(size_of::<Unsettled<'_>>() + size_of_val(items))?;
-        self.open.push(Unsettled { of: value, items, settled: Vec::with_capacity(items.len()), differs });
+        let _held = self.cx.hold(size_of::<Unsettled<'_, '_>>() + size_of_val(items))?;
+        self.open.push(Unsettled { of: value, items, settled: Vec::with_capacity(items.len()), differs, _held });
         Ok(true)
     }
 

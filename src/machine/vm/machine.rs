@@ -374,6 +374,8 @@ impl<'r, 'o, A: Access, S: Semantics + ?Sized> Interpreter<'r, 'o, A, S> {
     /// Moves the output since `start`, which is already charged, to the stack, as text.
     #[inline]
     pub(super) fn keep_output(&mut self, start: usize) -> Result<()> {
+        // A short text is padded.
+        self.cx.charge(BLOCK + size_of::<Text<'_>>())?;
         let text = self.cx.arena().text(self.out.since(start));
         self.out.truncate(start);
         self.push(text);

@@ -6,7 +6,7 @@ use crate::values::errors::bad_argument;
 use crate::values::{as_bytes, maps, text, type_name};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::stdlib::{float_format, numbers};
-use dropforge_machine::function::Cx;
+use dropforge_machine::function::{Cx, Held};
 use dropforge_machine::functions;
 use dropforge_value::{Extended, Value};
 
@@ -27,7 +27,7 @@ const MAX_DIGITS: usize = 1000;
 
 fn format<'v>(cx: &Cx<'v>, layout: &'v str, values: &'v [Value<'v>]) -> Result<String> {
     cx.spend((layout.len() / 64) as u64)?;
-    let (mut out, mut next) = (Charged { cx, text: String::new() }, 0);
+    let (mut out, mut next) = (Charged { cx, text: String::new(), held: Held::new(cx) }, 0);
     for part in Layout(layout) {
         match part? {
             FormatPart::Text(text) => out.push(text)?,
@@ -84,11 +84,12 @@ impl<'l> Iterator for Layout<'l> {
 struct Charged<'c, 'v> {
     cx: &'c Cx<'v>,
     text: String,
+    held: Held<'c, 'v>,
 }
 
 impl Charged<'_, '_> {
     fn push(&mut self, text: &str) -> Result<()> {
-        self.cx.charge(text.len())?;
+        self.held.grow(self.text.len().saturating_add(text.len()))?;
         self.text.push_str(text);
         Ok(())
     }
@@ -211,7 +212,7 @@ fn hex(value: Value<'_>, letter: char, out: &mut Charged<'_, '_>) -> Result<()> 
     let Some(bytes) = value.as_str().map(str::as_bytes).or_else(|| as_bytes(value)) else {
         return Err(refused(letter, type_name(value)));
     };
-    out.cx.charge(bytes.len().saturating_mul(2))?;
+    out.held.grow(out.text.len().saturating_add(bytes.len().saturating_mul(2)))?;
     for byte in bytes {
         // Writing to a string cannot fail.
         let _ = if upper { write!(out.text, "{byte:02X}") } else { write!(out.text, "{byte:02x}") };

@@ -6,7 +6,7 @@ use crate::values::maps::{entry, is_map, map, pairs};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::hashes;
 use dropforge_base::stdlib::hashes::sha256;
-use dropforge_machine::function::Cx;
+use dropforge_machine::function::{Cx, Held};
 use dropforge_machine::functions;
 use dropforge_value::{Capsule, CapsuleContent, Extended, JsonStyle, Value, write_json};
 
@@ -71,12 +71,8 @@ functions! {
 const PIECE: usize = 256;
 
 fn marshal<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<String> {
-    let (mut json, mut charged) = (String::new(), 0);
-    write_json(value, JsonStyle::Compact, &mut json, &mut |len| {
-        cx.charge(len.saturating_sub(charged))?;
-        charged = charged.max(len);
-        cx.spend(1).map(|()| len + PIECE)
-    })?;
+    let (mut json, mut held) = (String::new(), Held::new(cx));
+    write_json(value, JsonStyle::Compact, &mut json, &mut |len| held.step(len).map(|()| len + PIECE))?;
     Ok(json)
 }
 

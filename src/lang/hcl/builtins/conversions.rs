@@ -236,8 +236,12 @@ fn json_type<'v>(_: &Cx<'v>, text: Value<'v>) -> Outcome<Type<'v>> {
     })
 }
 
+/// The memory of a field of a record, in a list that doubles when it grows, besides its text.
+const FIELD: usize = 4 * size_of::<String>();
+
 fn decode_csv<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
-    cx.charge(text.len().saturating_mul(4))?;
+    let fields = text.bytes().filter(|byte| matches!(byte, b',' | b'\n')).count() + 1;
+    let _records = cx.hold(text.len().saturating_mul(2).saturating_add(fields.saturating_mul(FIELD)))?;
     let records = records(text).map_err(Fault::wrong)?;
     let Some((header, rows)) = records.split_first() else {
         return Err(Fault::wrong("the header line is missing"));

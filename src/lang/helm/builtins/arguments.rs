@@ -15,21 +15,9 @@ pub(super) fn is_nil(value: Value<'_>) -> bool {
     kind(value) == GoKind::Nil
 }
 
-/// Returns the text of any value, like the functions that take any value and need a string.
-pub(super) fn text_of<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Cow<'v, [u8]>> {
-    match text_bytes(value) {
-        Some(text) => Ok(Cow::Borrowed(text)),
-        None => strval(cx, value),
-    }
-}
-
-/// Returns a string of any value, like [`text_of`].
+/// Returns a string of any value, like the functions that take any value and need a string.
 pub(super) fn string_of<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
-    match strval(cx, value)? {
-        _ if text_bytes(value).is_some() => Ok(value),
-        Cow::Borrowed(text) => part(cx, text),
-        Cow::Owned(text) => copied(cx, &[&text]),
-    }
+    if text_bytes(value).is_some() { Ok(value) } else { part(cx, strval(cx, value)?) }
 }
 
 /// Returns a string that is a part of another.

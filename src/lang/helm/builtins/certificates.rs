@@ -55,10 +55,13 @@ functions! {
 /// The memory that is charged for a certificate and its key.
 const MEMORY: usize = 1 << 14;
 
-/// Steps charged for primes of 1024 and 2048 bits, and for a signature.
-const KEY: u64 = 2_000_000;
-const LARGE_KEY: u64 = 16_000_000;
-const SIGNATURE: u64 = 100_000;
+/// Steps charged for an RSA key of 2048 bits, for one of 4096 bits, for a key of DSA, and for a signature. They are in
+/// proportion to their times, and few: a step of cryptography takes as long as some fifty others, so that a chart may have
+/// as many keys as it takes half a minute to make. A time limit counts, too.
+const KEY: u64 = 300_000;
+const LARGE_KEY: u64 = 2_000_000;
+const DSA_KEY: u64 = 10_000_000;
+const SIGNATURE: u64 = 10_000;
 
 /// Returns a certificate of these texts.
 fn certificate<'v>(cx: &Cx<'v>, cert: &[u8], key: &[u8]) -> Result<Value<'v>> {
@@ -73,21 +76,21 @@ fn pem<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Cow<'v, str>> {
 }
 
 fn private_key<'v>(cx: &Cx<'v>, kind: &'v [u8]) -> Result<Value<'v>> {
-    cx.charge(MEMORY)?;
+    let _held = cx.hold(MEMORY)?;
+    cx.spend(SIGNATURE)?;
     let pem = match kind {
         b"" | b"rsa" => {
             cx.spend(LARGE_KEY)?;
             PrivateKey::rsa(4096).map(|key| key.to_pem())
         }
         b"dsa" => {
-            cx.spend(LARGE_KEY)?;
+            cx.spend(DSA_KEY)?;
             dsa_pem()
         }
         b"ecdsa" => PrivateKey::ec().map(|key| key.to_pem()),
         b"ed25519" => PrivateKey::ed25519().map(|key| key.to_pem()),
         _ => return string(cx, &[b"Unknown type ", kind].concat()),
     };
-    cx.spend(SIGNATURE)?;
     cx.text(&pem?.ok_or_else(invalid)?)
 }
 
@@ -160,7 +163,7 @@ fn issued<'v>(
     key: Option<&'v [u8]>,
     authority: Option<Value<'v>>,
 ) -> Result<Value<'v>> {
-    cx.charge(MEMORY)?;
+    let _held = cx.hold(MEMORY)?;
     cx.spend(SIGNATURE)?;
     let key = match key {
         Some(key) => parsed_key(&pem(cx, key)?)?,
@@ -212,9 +215,21 @@ fn now(cx: &Cx<'_>) -> i64 {
 
 /// Returns the error of a list of names or addresses that holds something else.
 fn no_text<'v>(cx: &Cx<'v>, value: Value<'v>, what: &str) -> Box<Diagnostic> {
-    let mut shown = Vec::new();
-    match crate::print::print(cx, value, &mut shown) {
-        Ok(()) => failed(format!("error {what}: {} is not a string", String::from_utf8_lossy(&shown))),
+    match crate::print::shown(cx, value) {
+        Ok(text) => failed(format!("error {what}: {text} is not a string")),
         Err(limit) => limit,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dropforge_base::limits::Limits;
+    use dropforge_base::stdlib::hashes::steps;
+
+    #[test]
+    fn a_chart_may_have_dozens_of_keys_and_hundreds_of_certificates_and_hashes() {
+        let fuel = Limits::default().fuel;
+        assert!(40 * (LARGE_KEY + SIGNATURE) < fuel && 300 * (KEY + 2 * SIGNATURE) < fuel && 350 * steps(10) < fuel);
     }
 }

@@ -92,8 +92,8 @@ fn derive_password<'v>(
         cx.charge(kind.len())?;
         return string(cx, &[b"cannot find password template ", kind].concat());
     }
-    cx.charge(MEMORY)?;
-    cx.spend(WORK as u64 / 16)?;
+    let _table = cx.hold(MEMORY)?;
+    cx.spend(DERIVATION)?;
     let counter = match counter.extended() {
         Some(Extended::Sized(Sized::Unsigned(_, counter))) => u32::try_from(*counter).ok(),
         _ => None,
@@ -160,10 +160,10 @@ const SCOPE: &str = "com.lyndir.masterpassword";
 const SCRYPT: (u8, u32, u32) = (15, 8, 2);
 
 /// Bytes of memory that a derivation takes.
-pub const MEMORY: usize = (128 * SCRYPT.1 as usize) << SCRYPT.0;
+const MEMORY: usize = (128 * SCRYPT.1 as usize) << SCRYPT.0;
 
-/// Rough cost of a derivation, in bytes mixed.
-pub const WORK: usize = 2 * SCRYPT.2 as usize * MEMORY;
+/// Steps charged for a derivation, besides its memory. It mixes the memory twice for each of the parallel parts.
+const DERIVATION: u64 = 2 * SCRYPT.2 as u64 * MEMORY as u64 / 1024;
 
 /// Templates of passwords by kind. Each letter stands for a class of characters.
 const TEMPLATES: [(&str, &[&str]); 6] = [

@@ -1,11 +1,11 @@
 //! Maps: reading, changing, merging and copying them.
 
-use super::arguments::{is_nil, text_of};
+use super::arguments::is_nil;
 use crate::error::failed;
-use crate::values::{deep_equal, items, map_of, strings, text_bytes, truth, type_name};
+use crate::values::{deep_equal, items, map_of, strings, strval, text_bytes, truth, type_name};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::stdlib::byte_texts;
-use dropforge_machine::function::{Cx, Rest};
+use dropforge_machine::function::{Cx, Held, Rest};
 use dropforge_machine::functions;
 use dropforge_value::{Extended, Map, Value};
 
@@ -57,9 +57,15 @@ fn key<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<&'v str> {
     if let Some(key) = value.as_str() {
         return Ok(key);
     }
-    let key = text_of(cx, value)?;
-    cx.charge(key.len())?;
-    Ok(cx.arena().copy_str(&byte_texts::repaired(&key)))
+    let key = strval(cx, value)?;
+    match std::str::from_utf8(key) {
+        Ok(key) => Ok(key),
+        Err(_) => {
+            // U+FFFD takes three bytes.
+            cx.charge(key.len().saturating_mul(6))?;
+            Ok(cx.arena().copy_str(&byte_texts::repaired(key)))
+        }
+    }
 }
 
 fn dict<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
@@ -189,8 +195,9 @@ fn merge_overwrite<'v>(cx: &Cx<'v>, first: Value<'v>, Rest(others): Rest<'_, 'v>
 /// without it, only empty ones are replaced.
 fn merged<'v>(cx: &Cx<'v>, first: Value<'v>, others: &[Value<'v>], overwrites: bool) -> Result<Value<'v>> {
     for other in others {
-        let mut steps = vec![MergeStep::Merge(first, *other)];
+        let (mut steps, mut held) = (vec![MergeStep::Merge(first, *other)], Held::new(cx));
         while let Some(step) = steps.pop() {
+            held.grow(steps.capacity().saturating_mul(size_of::<MergeStep<'_>>()))?;
             match step {
                 MergeStep::Merge(to, from) => merge_entries(cx, to, from, overwrites, &mut steps)?,
                 MergeStep::Settle(to, key, value) => {
@@ -213,7 +220,6 @@ fn merge_entries<'v>(
     steps: &mut Vec<MergeStep<'v>>,
 ) -> Result<()> {
     let Some(entries) = map_of(cx, from) else { return Ok(()) };
-    cx.charge(entries.len().saturating_mul(2 * size_of::<MergeStep<'_>>()))?;
     for (key, value) in entries.iter() {
         cx.spend(1)?;
         match (cx.entry(to, key), value) {
@@ -230,23 +236,24 @@ fn merge_entries<'v>(
 }
 
 /// A list or map that is being copied.
-struct Copying<'v> {
+struct Copying<'c, 'v> {
     of: Value<'v>,
     parts: &'v [Value<'v>],
     copies: Vec<Value<'v>>,
+    _copies: Held<'c, 'v>,
 }
 
-impl<'v> Copying<'v> {
+impl<'c, 'v> Copying<'c, 'v> {
     /// Returns the copying of a container. `None` for values without maps in them, which need no copy.
-    fn of(cx: &Cx<'v>, of: Value<'v>) -> Result<Option<Self>> {
+    fn of(cx: &'c Cx<'v>, of: Value<'v>) -> Result<Option<Self>> {
         cx.spend(1)?;
         let parts = match (map_of(cx, of), items(of)) {
             (Some(map), _) => map.values(),
             (None, Some(items)) if of.depth() > 1 => items,
             _ => return Ok(None),
         };
-        cx.charge(parts.len().saturating_mul(size_of::<Value<'_>>()))?;
-        Ok(Some(Self { of, parts, copies: Vec::with_capacity(parts.len()) }))
+        let _copies = cx.hold(size_of_val(parts))?;
+        Ok(Some(Self { of, parts, copies: Vec::with_capacity(parts.len()), _copies }))
     }
 
     /// Returns the copy.
@@ -268,9 +275,11 @@ fn deep_copy<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
     }
     let Some(first) = Copying::of(cx, value)? else { return Ok(value) };
     let mut open = vec![first];
-    while let Some(innermost) = open.last_mut() {
+    loop {
+        let depth = open.len();
+        let Some(innermost) = open.last_mut() else { return Ok(value) };
         let Some(part) = innermost.parts.get(innermost.copies.len()) else {
-            let Some(copied) = open.pop() else { break };
+            let Some(copied) = open.pop() else { continue };
             let copy = copied.end(cx)?;
             match open.last_mut() {
                 Some(outer) => outer.copies.push(copy),
@@ -279,9 +288,10 @@ fn deep_copy<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
             continue;
         };
         match Copying::of(cx, *part)? {
+            // A map that contains itself has no end.
+            Some(_) if depth >= cx.limits().value_depth => return Err(cx.too_deep()),
             Some(inner) => open.push(inner),
             None => innermost.copies.push(*part),
         }
     }
-    Ok(value)
 }

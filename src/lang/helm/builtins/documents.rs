@@ -4,7 +4,7 @@ use super::arguments::is_nil;
 use crate::error::failed;
 use crate::values::NIL_LIST;
 use dropforge_base::diagnostics::{Diagnostic, Result};
-use dropforge_machine::function::Cx;
+use dropforge_machine::function::{Cx, Held};
 use dropforge_machine::functions;
 use dropforge_value::marshal::json_read::{self, Wanted};
 use dropforge_value::marshal::{Numbers, Refused, exchange_json, plain, toml};
@@ -80,26 +80,15 @@ fn view<'v>(cx: &Cx<'v>) -> impl Fn(Value<'v>) -> TreeNode<'v, Value<'v>> {
     }
 }
 
-/// Charges for text while it is written.
-fn growth(cx: &Cx<'_>) -> impl FnMut(usize) -> Result<()> {
-    let mut charged = 0;
-    move |len: usize| {
-        cx.spend(1)?;
-        cx.charge(len.saturating_sub(charged))?;
-        charged = charged.max(len);
-        Ok(())
-    }
-}
-
 fn yaml<'v>(cx: &Cx<'v>, value: Value<'v>, form: Form) -> Written<'v> {
-    let mut out = String::new();
-    libyaml::write(Viewed(value, &view(cx)), form, &mut out, &mut growth(cx))?;
+    let (mut out, mut held) = (String::new(), Held::new(cx));
+    libyaml::write(Viewed(value, &view(cx)), form, &mut out, &mut |len| held.step(len))?;
     Ok(cx.text(out.strip_suffix('\n').unwrap_or(&out))?)
 }
 
 fn json_text<'v>(cx: &Cx<'v>, value: Value<'v>, style: JsonStyle) -> Written<'v> {
-    let mut out = String::new();
-    exchange_json(Viewed(value, &view(cx)), style, &mut out, &mut growth(cx))?;
+    let (mut out, mut held) = (String::new(), Held::new(cx));
+    exchange_json(Viewed(value, &view(cx)), style, &mut out, &mut |len| held.step(len))?;
     Ok(cx.text(&out)?)
 }
 
@@ -204,11 +193,11 @@ fn from_json_array<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
 }
 
 fn toml_text<'v>(cx: &Cx<'v>, value: Value<'v>, (): ()) -> Written<'v> {
-    let mut out = String::new();
+    let (mut out, mut held) = (String::new(), Held::new(cx));
     if is_nil(value) {
         return Err(Refused::Stopped(failed("reflect: call of reflect.Value.Type on zero Value")));
     }
-    toml::write(Viewed(value, &view(cx)), &mut out, &mut growth(cx))?;
+    toml::write(Viewed(value, &view(cx)), &mut out, &mut |len| held.step(len))?;
     Ok(cx.text(&out)?)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error;
 use crate::error::failed;
-use crate::print::print;
+use crate::print::shown;
 use crate::values::{BYTES, items, map_of, sized, string, text_bytes, type_name};
 use dropforge_base::diagnostics::{Diagnostic, Result, counted};
 use dropforge_machine::function::{Cx, Rest};
@@ -195,8 +195,6 @@ fn call<'v>(cx: &Cx<'v>, function: Value<'v>, _: Rest<'_, 'v>) -> Result<Value<'
     if matches!(function, Value::Undefined | Value::Null) {
         return Err(failed("error calling call: call of nil"));
     }
-    let mut text = Vec::new();
-    print(cx, function, &mut text)?;
-    let (text, of) = (String::from_utf8_lossy(&text), type_name(function));
+    let (text, of) = (shown(cx, function)?, type_name(function));
     Err(failed(format!("error calling call: non-function {text} of type {of}")))
 }

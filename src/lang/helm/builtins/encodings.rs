@@ -6,7 +6,7 @@ use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::characters::is_printable;
 use dropforge_base::stdlib::encodings::{base32, base32_len, octets_of_base32};
 use dropforge_base::stdlib::encodings::{base64, base64_len, octets_of_padded_base64};
-use dropforge_machine::function::{Cx, Rest};
+use dropforge_machine::function::{Cx, Growing, Rest};
 use dropforge_machine::functions;
 use dropforge_value::Value;
 
@@ -61,43 +61,42 @@ functions! {
 }
 
 /// Returns the text of the arguments: a string as it is, others as `print` shows them.
-fn text<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Vec<u8>> {
-    let mut out = Vec::new();
+fn text<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<&'v [u8]> {
     if let [one] = args
         && let Some(bytes) = text_bytes(*one)
     {
-        cx.charge(bytes.len())?;
-        return Ok(bytes.to_vec());
+        return Ok(bytes);
     }
+    let mut out = Growing::new(cx);
     let is_text = |value: &Value<'_>| text_bytes(*value).is_some() || matches!(value, Value::Undefined | Value::Null);
     for (at, value) in args.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| args.get(at));
         if before.is_some_and(|before| !is_text(before)) && !is_text(value) {
-            out.push(b' ');
+            out.push(b" ")?;
         }
         match value {
-            Value::Undefined | Value::Null => out.extend_from_slice(NO_VALUE.as_bytes()),
+            Value::Undefined | Value::Null => out.push(NO_VALUE.as_bytes())?,
             value => print(cx, *value, &mut out)?,
         }
     }
-    Ok(out)
+    out.kept()
 }
 
 /// Returns the text of the arguments with each byte replaced that `escape` has another text for.
 fn escaped<'v>(cx: &Cx<'v>, text: &[u8], escape: impl Fn(u8) -> Option<&'static str>) -> Result<Value<'v>> {
-    let mut out = Vec::with_capacity(text.len());
-    for byte in text {
-        match escape(*byte) {
-            Some(escaped) => out.extend_from_slice(escaped.as_bytes()),
-            None => out.push(*byte),
-        }
+    let mut out = Growing::new(cx);
+    let mut rest = text;
+    while let Some((at, escaped)) = rest.iter().enumerate().find_map(|(at, byte)| Some((at, escape(*byte)?))) {
+        out.push(rest.get(..at).unwrap_or(&[]))?;
+        out.push(escaped.as_bytes())?;
+        rest = rest.get(at + 1..).unwrap_or(&[]);
     }
-    cx.charge(out.len())?;
-    string(cx, &out)
+    out.push(rest)?;
+    string(cx, out.bytes())
 }
 
 fn html<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
-    escaped(cx, &text(cx, args)?, |byte| {
+    escaped(cx, text(cx, args)?, |byte| {
         Some(match byte {
             b'<' => "&lt;",
             b'>' => "&gt;",
@@ -111,44 +110,40 @@ fn html<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
 }
 
 fn js<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
-    let text = text(cx, args)?;
-    let mut out = Vec::with_capacity(text.len());
-    for chunk in text.utf8_chunks() {
+    let mut out = Growing::new(cx);
+    for chunk in text(cx, args)?.utf8_chunks() {
         for c in chunk.valid().chars() {
-            js_character(c, &mut out);
+            js_character(c, &mut out)?;
         }
         // Each byte that is no character stands for one that is unknown.
-        chunk.invalid().iter().for_each(|_| out.extend_from_slice("\u{FFFD}".as_bytes()));
+        for _ in chunk.invalid() {
+            out.push("\u{FFFD}".as_bytes())?;
+        }
     }
-    cx.charge(out.len())?;
-    string(cx, &out)
+    string(cx, out.bytes())
 }
 
-fn js_character(c: char, out: &mut Vec<u8>) {
+fn js_character(c: char, out: &mut Growing<'_, '_>) -> Result<()> {
     let code = u32::from(c);
-    let escaped = match c {
-        '\\' => "\\\\".to_owned(),
-        '\'' => "\\'".to_owned(),
-        '"' => "\\\"".to_owned(),
-        '<' | '>' | '&' | '=' => format!("\\u{code:04X}"),
-        _ if code < 0x20 => format!("\\u{code:04X}"),
-        _ if c.is_ascii() || is_printable(c) => c.to_string(),
-        _ => format!("\\u{code:04X}"),
-    };
-    out.extend_from_slice(escaped.as_bytes());
+    match c {
+        '\\' => out.push(b"\\\\"),
+        '\'' => out.push(b"\\'"),
+        '"' => out.push(b"\\\""),
+        '<' | '>' | '&' | '=' => out.push(format!("\\u{code:04X}").as_bytes()),
+        _ if code >= 0x20 && (c.is_ascii() || is_printable(c)) => out.push(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        _ => out.push(format!("\\u{code:04X}").as_bytes()),
+    }
 }
 
 fn urlquery<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    let text = text(cx, args)?;
-    cx.charge(text.len().saturating_mul(3))?;
-    let mut out = Vec::with_capacity(text.len());
-    for byte in text {
+    let mut out = Growing::new(cx);
+    for byte in text(cx, args)? {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(byte),
-            b' ' => out.push(b'+'),
-            _ => out.extend([b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(&[*byte])?,
+            b' ' => out.push(b"+")?,
+            _ => out.push(&[b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]])?,
         }
     }
-    string(cx, &out)
+    string(cx, out.bytes())
 }

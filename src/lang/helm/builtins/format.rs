@@ -7,7 +7,7 @@ pub(super) use numbers::Spec;
 use crate::print::print as print_value;
 use crate::values::{GoKind, complex_parts, items, kind, map_of, string, text_bytes, type_name};
 use dropforge_base::diagnostics::Result;
-use dropforge_machine::function::{Cx, Rest};
+use dropforge_machine::function::{Cx, Growing, Rest};
 use dropforge_machine::functions;
 use dropforge_value::{Extended, Value};
 use numbers::{bool_text, float_text, integer_text, pad, text_verb};
@@ -27,69 +27,68 @@ fn print<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
     if let [Value::Str(_)] = args {
         return Ok(args.first().copied().unwrap_or_default());
     }
-    let mut out = Vec::new();
+    let mut out = Growing::new(cx);
     let is_text = |value: &Value<'_>| kind(*value) == GoKind::Str;
     for (at, value) in args.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| args.get(at));
         if before.is_some_and(|before| !is_text(before)) && !is_text(value) {
-            out.push(b' ');
+            out.push(b" ")?;
         }
         print_value(cx, *value, &mut out)?;
     }
-    string(cx, &out)
+    string(cx, out.bytes())
 }
 
 fn println<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
-    let mut out = Vec::new();
+    let mut out = Growing::new(cx);
     for (at, value) in args.iter().enumerate() {
         if at > 0 {
-            out.push(b' ');
+            out.push(b" ")?;
         }
         print_value(cx, *value, &mut out)?;
     }
-    out.push(b'\n');
-    string(cx, &out)
+    out.push(b"\n")?;
+    string(cx, out.bytes())
 }
 
 fn printf<'v>(cx: &Cx<'v>, format: &'v [u8], Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
-    string(cx, &formatted(cx, format, args)?)
+    string(cx, formatted(cx, format, args)?.bytes())
 }
 
-/// The largest width and precision.
+/// The largest width and precision among the arguments, and the largest number that gets one more digit in a format.
 const WIDEST: usize = 1_000_000;
 
-/// Bytes that most results have room in.
-const ROOM: usize = 128;
+/// Texts of the size of the width or the precision that formatting a scalar takes.
+const DRAFTS: usize = 4;
 
 /// Formats values by the verbs in `format`.
-pub(super) fn formatted<'v>(cx: &Cx<'v>, format: &[u8], args: &[Value<'v>]) -> Result<Vec<u8>> {
-    let mut one = Formatter { cx, args, next: 0, reordered: false, good: true, out: Vec::with_capacity(ROOM) };
+fn formatted<'c, 'v>(cx: &'c Cx<'v>, format: &[u8], args: &[Value<'v>]) -> Result<Growing<'c, 'v>> {
+    let mut one = Formatter { cx, args, next: 0, reordered: false, good: true, out: Growing::new(cx) };
     let mut rest = format;
     while let Some(at) = memchr::memchr(b'%', rest) {
-        one.out.extend_from_slice(rest.get(..at).unwrap_or(&[]));
+        one.out.push(rest.get(..at).unwrap_or(&[]))?;
         rest = one.verb(rest.get(at + 1..).unwrap_or(&[]))?;
         cx.spend(1)?;
     }
-    one.out.extend_from_slice(rest);
+    one.out.push(rest)?;
     one.extra()?;
-    cx.charge(one.out.len())?;
     Ok(one.out)
 }
 
-struct Formatter<'f, 'v> {
-    cx: &'f Cx<'v>,
+struct Formatter<'f, 'c, 'v> {
+    cx: &'c Cx<'v>,
     args: &'f [Value<'v>],
     next: usize,
     /// `true` if the verb chose its arguments.
     reordered: bool,
     /// `true` if the chosen argument exists.
     good: bool,
-    out: Vec<u8>,
+    out: Growing<'c, 'v>,
 }
 
-impl<'v> Formatter<'_, 'v> {
-    fn push(&mut self, text: &str) {
-        self.out.extend_from_slice(text.as_bytes());
+impl<'v> Formatter<'_, '_, 'v> {
+    fn push(&mut self, text: &str) -> Result<()> {
+        self.out.push(text.as_bytes())
     }
 
     /// Formats by the verb at the start of `rest`, after its `%`. Returns what follows.
@@ -102,7 +101,7 @@ impl<'v> Formatter<'_, 'v> {
             Some((b'*', behind)) => {
                 let width = self.star();
                 if width.is_none() {
-                    self.push("%!(BADWIDTH)");
+                    self.push("%!(BADWIDTH)")?;
                 }
                 let width = width.inspect(|width| spec.minus |= *width < 0);
                 spec.zero &= !spec.minus;
@@ -117,7 +116,8 @@ impl<'v> Formatter<'_, 'v> {
                 (width, behind)
             }
         };
-        if let Some((b'.', behind)) = rest.split_first() {
+        // A point at the end is a verb that there is not.
+        if let Some((b'.', behind)) = rest.split_first().filter(|(_, behind)| !behind.is_empty()) {
             if chosen {
                 self.good = false;
             }
@@ -130,7 +130,7 @@ impl<'v> Formatter<'_, 'v> {
                 Some((b'*', behind)) => {
                     let precision = self.star().filter(|precision| *precision >= 0);
                     if precision.is_none() {
-                        self.push("%!(BADPREC)");
+                        self.push("%!(BADPREC)")?;
                     }
                     chosen = false;
                     (precision.map(|precision| precision.unsigned_abs() as usize), behind)
@@ -149,21 +149,18 @@ impl<'v> Formatter<'_, 'v> {
 
     fn apply<'f>(&mut self, spec: &Spec, rest: &'f [u8]) -> Result<&'f [u8]> {
         let Some((verb, behind)) = character(rest) else {
-            self.push("%!(NOVERB)");
+            self.push("%!(NOVERB)")?;
             return Ok(rest);
         };
-        if spec.width.is_some_and(|width| width > WIDEST) || spec.precision.is_some_and(|precision| precision > WIDEST)
-        {
-            self.cx.charge(WIDEST)?;
-        }
         match verb {
-            '%' => self.push("%"),
-            _ if !self.good => self.push(&format!("%!{verb}(BADINDEX)")),
+            '%' => self.push("%")?,
+            _ if !self.good => self.push(&format!("%!{verb}(BADINDEX)"))?,
             _ => match self.args.get(self.next).copied() {
-                None => self.push(&format!("%!{verb}(MISSING)")),
+                None => self.push(&format!("%!{verb}(MISSING)"))?,
                 Some(value) => {
                     self.next += 1;
-                    self.cx.charge(spec.width.unwrap_or(0).max(spec.precision.unwrap_or(0)))?;
+                    let longest = spec.width.unwrap_or(0).max(spec.precision.unwrap_or(0));
+                    let _drafts = self.cx.hold(longest.saturating_mul(DRAFTS))?;
                     value_text(self.cx, value, verb, &spec.of_verb(verb), 0, &mut self.out)?;
                 }
             },
@@ -212,30 +209,37 @@ impl<'v> Formatter<'_, 'v> {
         if self.reordered || self.next >= self.args.len() {
             return Ok(());
         }
-        self.push("%!(EXTRA ");
+        self.push("%!(EXTRA ")?;
         for (at, value) in self.args.iter().enumerate().skip(self.next) {
             if at > self.next {
-                self.push(", ");
+                self.push(", ")?;
             }
             if matches!(value, Value::Null | Value::Undefined) {
-                self.push("<nil>");
+                self.push("<nil>")?;
                 continue;
             }
-            self.push(&type_name(*value));
-            self.push("=");
+            self.push(&type_name(*value))?;
+            self.push("=")?;
             print_value(self.cx, *value, &mut self.out)?;
         }
-        self.push(")");
-        Ok(())
+        self.push(")")
     }
 }
 
-/// Splits a number off the start.
+/// Splits a number off the start. Like Go, gives up at one that is far too large, and skips all that follows.
 fn digits(text: &[u8]) -> (Option<usize>, &[u8]) {
-    let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
-    let (digits, rest) = text.split_at(end);
-    let number = std::str::from_utf8(digits).ok().filter(|digits| !digits.is_empty());
-    (number.map(|digits| digits.parse().unwrap_or(usize::MAX)), rest)
+    let mut number = None;
+    for (at, byte) in text.iter().enumerate() {
+        if !byte.is_ascii_digit() {
+            return (number, text.get(at..).unwrap_or(&[]));
+        }
+        let before = number.unwrap_or(0);
+        if before > WIDEST {
+            return (None, &[]);
+        }
+        number = Some(before * 10 + usize::from(byte - b'0'));
+    }
+    (number, &[])
 }
 
 /// Splits a character off the start.
@@ -257,122 +261,129 @@ pub(in crate::builtins) fn value_text<'v>(
     verb: char,
     spec: &Spec,
     depth: usize,
-    out: &mut Vec<u8>,
+    out: &mut Growing<'_, 'v>,
 ) -> Result<()> {
     cx.spend(1)?;
     if depth > cx.limits().value_depth {
         return Err(cx.too_deep());
     }
     if verb == 'T' {
-        pad(type_name(value).as_bytes(), spec, out);
-        return Ok(());
+        return pad(type_name(value).as_bytes(), spec, out);
     }
-    let text = match kind(value) {
+    let done = match kind(value) {
         // This verb is for errors alone.
-        kind if verb == 'w' && kind != GoKind::Nil => None,
-        GoKind::Nil if verb == 'v' => {
-            pad(b"<nil>", spec, out);
-            return Ok(());
-        }
-        GoKind::Nil => {
-            out.extend_from_slice(format!("%!{verb}(<nil>)").as_bytes());
-            return Ok(());
-        }
-        GoKind::Bool => bool_text(matches!(value, Value::Bool(true)), verb, spec),
-        GoKind::Int | GoKind::Int64 | GoKind::Uint8 | GoKind::Uint => integer_text(value, verb, spec),
-        GoKind::Float => float_text(value.as_f64().unwrap_or(0.0), verb, spec),
-        GoKind::Str if text_bytes(value).is_some_and(|text| text_verb(text, verb, spec, out)) => return Ok(()),
-        GoKind::Str => None,
+        kind if verb == 'w' && kind != GoKind::Nil => false,
+        GoKind::Nil if verb == 'v' => return pad(b"<nil>", spec, out),
+        GoKind::Nil => return out.push(format!("%!{verb}(<nil>)").as_bytes()),
+        GoKind::Bool => scalar(bool_text(matches!(value, Value::Bool(true)), verb, spec), out)?,
+        GoKind::Int | GoKind::Int64 | GoKind::Uint8 | GoKind::Uint => scalar(integer_text(value, verb, spec), out)?,
+        GoKind::Float => scalar(float_text(value.as_f64().unwrap_or(0.0), verb, spec), out)?,
+        GoKind::Str => text_verb(cx, text_bytes(value).unwrap_or(b""), verb, spec, out)?,
         GoKind::List => return list(cx, value, verb, spec, depth, out),
         GoKind::Map => return map(cx, value, verb, spec, depth, out),
         GoKind::Bytes => match (value.extended(), verb) {
             (Some(Extended::Typed(_, bytes)), 's' | 'x' | 'X' | 'q') => {
-                if text_bytes(*bytes).is_some_and(|text| text_verb(text, verb, spec, out)) {
-                    return Ok(());
-                }
-                None
+                text_verb(cx, text_bytes(*bytes).unwrap_or(b""), verb, spec, out)?
             }
-            _ => printed(cx, value, verb, spec)?,
+            _ => printed(cx, value, verb, spec, out)?,
         },
         GoKind::Duration if verb == 'd' => match value.extended() {
-            Some(Extended::Duration(n)) => integer_text(Value::Int(*n), verb, spec),
-            _ => None,
+            Some(Extended::Duration(n)) => scalar(integer_text(Value::Int(*n), verb, spec), out)?,
+            _ => false,
         },
         GoKind::Time | GoKind::Duration => {
-            let mut text = Vec::new();
+            let mut text = Growing::new(cx);
             print_value(cx, value, &mut text)?;
-            if text_verb(&text, if verb == 'v' { 's' } else { verb }, spec, out) {
-                return Ok(());
-            }
-            None
+            text_verb(cx, text.bytes(), if verb == 'v' { 's' } else { verb }, spec, out)?
         }
-        GoKind::Object => object(cx, value, verb, spec)?,
+        GoKind::Object => object(cx, value, verb, spec, out)?,
     };
-    match text {
-        Some(text) => out.extend_from_slice(&text),
-        None => {
-            out.extend_from_slice(format!("%!{verb}({}=", type_name(value)).as_bytes());
-            value_text(cx, value, 'v', spec, depth + 1, out)?;
-            out.push(b')');
-        }
+    if !done {
+        out.push(format!("%!{verb}({}=", type_name(value)).as_bytes())?;
+        value_text(cx, value, 'v', spec, depth + 1, out)?;
+        out.push(b")")?;
     }
     Ok(())
 }
 
-/// Returns the text of an object: that of a complex number has the verbs of floats.
-fn object<'v>(cx: &Cx<'v>, value: Value<'v>, verb: char, spec: &Spec) -> Result<Option<Vec<u8>>> {
-    let Some([re, im]) = complex_parts(value) else { return printed(cx, value, verb, spec) };
+/// Appends the text of a scalar. Returns `false` if there is none by this verb.
+fn scalar(text: Option<Vec<u8>>, out: &mut Growing<'_, '_>) -> Result<bool> {
+    text.map_or(Ok(false), |text| out.push(&text).map(|()| true))
+}
+
+/// Appends the text of an object: that of a complex number has the verbs of floats.
+fn object<'v>(cx: &Cx<'v>, value: Value<'v>, verb: char, spec: &Spec, out: &mut Growing<'_, 'v>) -> Result<bool> {
+    let Some([re, im]) = complex_parts(value) else { return printed(cx, value, verb, spec, out) };
     let (first, second) = (float_text(re, verb, spec), float_text(im, verb, &Spec { plus: true, ..*spec }));
-    Ok(first.zip(second).map(|(first, second)| [b"(", &*first, &*second, b"i)"].concat()))
+    scalar(first.zip(second).map(|(first, second)| [b"(", &*first, &*second, b"i)"].concat()), out)
 }
 
-fn printed<'v>(cx: &Cx<'v>, value: Value<'v>, verb: char, spec: &Spec) -> Result<Option<Vec<u8>>> {
+fn printed<'v>(cx: &Cx<'v>, value: Value<'v>, verb: char, spec: &Spec, out: &mut Growing<'_, 'v>) -> Result<bool> {
     if !matches!(verb, 'v' | 's' | 'd') {
-        return Ok(None);
+        return Ok(false);
     }
-    let (mut text, mut out) = (Vec::new(), Vec::new());
+    let mut text = Growing::new(cx);
     print_value(cx, value, &mut text)?;
-    pad(&text, spec, &mut out);
-    Ok(Some(out))
+    pad(text.bytes(), spec, out).map(|()| true)
 }
 
-fn list<'v>(cx: &Cx<'v>, value: Value<'v>, verb: char, spec: &Spec, depth: usize, out: &mut Vec<u8>) -> Result<()> {
+fn list<'v>(
+    cx: &Cx<'v>,
+    value: Value<'v>,
+    verb: char,
+    spec: &Spec,
+    depth: usize,
+    out: &mut Growing<'_, 'v>,
+) -> Result<()> {
     let is_syntax = spec.syntax;
     if is_syntax {
-        out.extend_from_slice(type_name(value).as_bytes());
+        out.push(type_name(value).as_bytes())?;
     }
-    out.push(if is_syntax { b'{' } else { b'[' });
+    out.push(if is_syntax { b"{" } else { b"[" })?;
     for (at, item) in items(value).unwrap_or(&[]).iter().enumerate() {
         if at > 0 {
-            out.extend_from_slice(if is_syntax { b", " } else { b" " });
+            out.push(if is_syntax { b", " } else { b" " })?;
         }
         nested(cx, *item, verb, spec, depth, out)?;
     }
-    out.push(if is_syntax { b'}' } else { b']' });
-    Ok(())
+    out.push(if is_syntax { b"}" } else { b"]" })
 }
 
-fn map<'v>(cx: &Cx<'v>, value: Value<'v>, verb: char, spec: &Spec, depth: usize, out: &mut Vec<u8>) -> Result<()> {
+fn map<'v>(
+    cx: &Cx<'v>,
+    value: Value<'v>,
+    verb: char,
+    spec: &Spec,
+    depth: usize,
+    out: &mut Growing<'_, 'v>,
+) -> Result<()> {
     let is_syntax = spec.syntax;
-    out.extend_from_slice(if is_syntax { type_name(value).into_owned() } else { "map".to_owned() }.as_bytes());
-    out.push(if is_syntax { b'{' } else { b'[' });
+    out.push(if is_syntax { type_name(value) } else { "map".into() }.as_bytes())?;
+    out.push(if is_syntax { b"{" } else { b"[" })?;
     for (at, (key, value)) in map_of(cx, value).into_iter().flat_map(|map| map.iter_sorted()).enumerate() {
         if at > 0 {
-            out.extend_from_slice(if is_syntax { b", " } else { b" " });
+            out.push(if is_syntax { b", " } else { b" " })?;
         }
-        nested(cx, cx.text(key)?, verb, spec, depth, out)?;
-        out.push(b':');
+        if !text_verb(cx, key.as_bytes(), verb, spec, out)? {
+            nested(cx, cx.borrowed(key)?, verb, spec, depth, out)?;
+        }
+        out.push(b":")?;
         nested(cx, value, verb, spec, depth, out)?;
     }
-    out.push(if is_syntax { b'}' } else { b']' });
-    Ok(())
+    out.push(if is_syntax { b"}" } else { b"]" })
 }
 
 /// Appends an element. Nil in Go's syntax has a type.
-fn nested<'v>(cx: &Cx<'v>, value: Value<'v>, verb: char, spec: &Spec, depth: usize, out: &mut Vec<u8>) -> Result<()> {
+fn nested<'v>(
+    cx: &Cx<'v>,
+    value: Value<'v>,
+    verb: char,
+    spec: &Spec,
+    depth: usize,
+    out: &mut Growing<'_, 'v>,
+) -> Result<()> {
     if matches!(value, Value::Null | Value::Undefined) {
-        out.extend_from_slice(if spec.syntax { b"interface {}(nil)" } else { b"<nil>" });
-        return Ok(());
+        return out.push(if spec.syntax { b"interface {}(nil)" } else { b"<nil>" });
     }
     value_text(cx, value, verb, spec, depth + 1, out)
 }

@@ -5,11 +5,12 @@ use std::cmp::Ordering;
 use super::arguments::is_nil;
 use super::format::{Spec, value_text};
 use crate::error::{error, refused};
+use crate::print::message;
 use crate::values::{complex_parts, kind, text_bytes, truth, type_name};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::stdlib::byte_texts::repaired;
 use dropforge_machine::bytecode::BinaryOp;
-use dropforge_machine::function::{Cx, Rest};
+use dropforge_machine::function::{Cx, Growing, Rest};
 use dropforge_machine::functions;
 use dropforge_value::{Extended, Value};
 
@@ -156,9 +157,9 @@ fn others<'v>(cx: &Cx<'v>, name: &str, a: Value<'v>, b: Value<'v>) -> Result<boo
         return cx.equal(a, b);
     }
     let text = |value, verb| -> Result<String> {
-        let mut text = Vec::new();
+        let mut text = Growing::new(cx);
         value_text(cx, value, verb, &Spec::default(), 0, &mut text)?;
-        Ok(String::from_utf8_lossy(&text).into_owned())
+        message(cx, &text)
     };
     let (of, other) = (type_name(a), type_name(b));
     let message = if kind(a) == kind(b) {

@@ -1,9 +1,9 @@
 //! Arithmetic, conversions and names of types. Integers are `int64` and wrap; arguments of any type are converted
 //! first.
 
-use super::arguments::{kind_name, text_of};
+use super::arguments::kind_name;
 use crate::error::failed;
-use crate::values::{int64, type_name};
+use crate::values::{int64, strval, type_name};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::number_literals;
 use dropforge_base::stdlib::number_literals::{BadInt, in_base, with_prefix};
@@ -225,8 +225,8 @@ fn atoi(text: &[u8]) -> i64 {
 }
 
 fn to_decimal<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
-    let text = text_of(cx, value)?;
-    int64(cx, std::str::from_utf8(&text).ok().and_then(|text| in_base(text, 8).ok()).unwrap_or(0))
+    let text = strval(cx, value)?;
+    int64(cx, std::str::from_utf8(text).ok().and_then(|text| in_base(text, 8).ok()).unwrap_or(0))
 }
 
 fn type_is_like(name: &[u8], value: Value<'_>) -> bool {

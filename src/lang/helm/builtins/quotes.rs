@@ -1,14 +1,14 @@
 //! Values as text: quotes, indentation, wrapping, joining.
 
-use super::arguments::{copied, is_nil, made, text_of};
+use super::arguments::{is_nil, made};
 use super::lists::texts;
 use super::strings::repetitions;
-use crate::values::{print, strings, text_bytes};
+use crate::values::{print, string, strings, strval, text_bytes};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::characters::{push_quoted, quoted_len};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::stdlib::{byte_texts, strings as plain};
-use dropforge_machine::function::{Cx, Rest, Written, written};
+use dropforge_machine::function::{Cx, Growing, Rest, Written, written};
 use dropforge_machine::functions;
 use dropforge_value::Value;
 
@@ -38,10 +38,10 @@ functions! {
 fn quote<'v>(cx: &Cx<'v>, Rest(values): Rest<'_, 'v>, out: &mut String) -> Written<'v> {
     let mut separator = "";
     for value in values.iter().filter(|value| !is_nil(**value)) {
-        let text = text_of(cx, *value)?;
-        written(cx, quoted_len(&text), out, |out| {
+        let text = strval(cx, *value)?;
+        written(cx, quoted_len(text), out, |out| {
             out.push_str(separator);
-            push_quoted(&text, &mut |piece| out.push_str(piece));
+            push_quoted(text, &mut |piece| out.push_str(piece));
         })?;
         separator = " ";
     }
@@ -51,16 +51,16 @@ fn quote<'v>(cx: &Cx<'v>, Rest(values): Rest<'_, 'v>, out: &mut String) -> Writt
 /// Returns a body that prints values except nil between `quote`s, with spaces between them.
 fn printed<'a, 'v>(quote: &str) -> impl Fn(&Cx<'v>, Rest<'a, 'v>) -> Result<Value<'v>> {
     move |cx, Rest(values)| {
-        let mut text = Vec::new();
+        let mut text = Growing::new(cx);
         for (at, value) in values.iter().filter(|value| !is_nil(**value)).enumerate() {
             if at > 0 {
-                text.push(b' ');
+                text.push(b" ")?;
             }
-            text.extend_from_slice(quote.as_bytes());
+            text.push(quote.as_bytes())?;
             print(cx, *value, &mut text)?;
-            text.extend_from_slice(quote.as_bytes());
+            text.push(quote.as_bytes())?;
         }
-        copied(cx, &[&text])
+        string(cx, text.bytes())
     }
 }
 

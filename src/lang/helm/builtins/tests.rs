@@ -8,8 +8,8 @@ use crate::values::{print, type_name};
 use dropforge_base::diagnostics::Code;
 use dropforge_base::limits::Limits;
 use dropforge_machine::bytecode::ImportKind::Function;
-use dropforge_machine::function::{Caches, Capabilities, Cx, Params};
-use dropforge_value::{Arena, Inputs, Value};
+use dropforge_machine::function::{Caches, Capabilities, Cx, Growing, Params};
+use dropforge_value::{Arena, Extended, Inputs, Sized, Value, Width};
 
 /// Calls a function with values, after the check of their types.
 fn call_values<'v>(cx: &Cx<'v>, name: &str, given: &[Value<'v>]) -> Result<Value<'v>, String> {
@@ -54,9 +54,9 @@ fn held<'v>(arena: &'v Arena, json: &Json) -> Value<'v> {
 }
 
 fn shown<'v>(cx: &Cx<'v>, value: Value<'v>) -> String {
-    let mut text = Vec::new();
+    let mut text = Growing::new(cx);
     print(cx, value, &mut text).expect("a value that can be printed");
-    format!("{} {}", type_name(value), String::from_utf8_lossy(&text))
+    format!("{} {}", type_name(value), String::from_utf8_lossy(text.bytes()))
 }
 
 /// Checks the results of calls.
@@ -294,6 +294,22 @@ fn growth_is_refused_before_it_happens() {
         assert_eq!(call_within(&limits, &call), "error: E0604", "{}", call[0]);
     }
     assert_eq!(call_within(&limits, &json!(["seq", i64::MAX])), "error: E0603");
+}
+
+#[test]
+fn memory_of_a_derivation_is_free_after_it() {
+    let limits = Limits { memory: 36 << 20, ..Limits::default() };
+    with_cx(&limits, |cx| {
+        let counter = cx.extended(Extended::Sized(Sized::Unsigned(Width::W32, 1))).unwrap();
+        let texts = ["long", "password", "user", "example.com"].map(|text| cx.arena().text(text));
+        let [kind, secret, user, site] = texts;
+        for _ in 0..2 {
+            let derived = call_values(cx, "derivePassword", &[counter, kind, secret, user, site]);
+            assert_eq!(derived.map(|derived| shown(cx, derived)).as_deref(), Ok("string ZedaFaxcZaso9*"));
+        }
+        // Far more of them are possible than a chart has.
+        assert!(100 * (limits.fuel - cx.fuel()) / 2 < limits.fuel);
+    });
 }
 
 #[test]

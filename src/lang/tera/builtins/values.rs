@@ -4,7 +4,7 @@ use super::arguments::{Written, written, wrong};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::stdlib::numbers::with_plain_float;
 use dropforge_base::stdlib::strings;
-use dropforge_machine::function::Cx;
+use dropforge_machine::function::{Cx, Held};
 use dropforge_machine::functions;
 use dropforge_value::{JsonStyle, Value, write_json, write_yaml};
 
@@ -119,20 +119,19 @@ pub fn write_text<E>(
     }
 }
 
-/// Text under construction. Its space is charged before it is taken.
+/// Text under construction after other output. Its space is charged before it is taken.
 pub(super) struct Charged<'c, 'v> {
     cx: &'c Cx<'v>,
     out: &'c mut String,
     /// The length of what precedes the text.
     start: usize,
-    /// The length of text that is charged.
-    room: usize,
+    held: Held<'c, 'v>,
 }
 
 impl<'c, 'v> Charged<'c, 'v> {
     /// Creates empty text after `out`.
     pub(super) fn new(cx: &'c Cx<'v>, out: &'c mut String) -> Self {
-        Self { cx, start: out.len(), out, room: 0 }
+        Self { cx, start: out.len(), out, held: Held::new(cx) }
     }
 
     /// Appends the text of `value`.
@@ -143,22 +142,22 @@ impl<'c, 'v> Charged<'c, 'v> {
     /// Appends `piece`.
     #[inline]
     pub(super) fn push(&mut self, piece: &str) -> Result<()> {
-        self.cx.spend(1)?;
-        let needed = self.out.len() - self.start + piece.len();
-        if needed > self.room {
-            // Each charge at least doubles the room, so there are few.
-            self.room = needed.max(2 * self.room);
-            self.cx.charge(self.room)?;
-        }
+        self.held.step(self.out.len() - self.start + piece.len())?;
         self.out.push_str(piece);
         Ok(())
     }
 
-    /// Ends the text.
+    /// Ends the text, which stays charged.
     pub(super) fn finish(self) -> Written<'v> {
-        self.cx.charge(size_of::<Value>())?;
-        Ok(None)
+        kept(self.cx, self.held, self.out.len() - self.start)
     }
+}
+
+/// Charges for text of `len` bytes that stays, in place of the memory that it was given while it grew.
+fn kept<'v>(cx: &Cx<'v>, held: Held<'_, 'v>, len: usize) -> Written<'v> {
+    drop(held);
+    cx.charge(len + size_of::<Value>())?;
+    Ok(None)
 }
 
 /// Bytes of JSON that are charged together, unless a text is longer.
@@ -166,26 +165,14 @@ const PIECE: usize = 256;
 
 /// Appends `value` as JSON, charged as it grows.
 pub(super) fn json<'v>(cx: &Cx<'v>, value: Value<'v>, style: JsonStyle, out: &mut String) -> Written<'v> {
-    let start = out.len();
-    let mut charge = charges(cx, start);
-    write_json(value, style, out, &mut |len| charge(len).map(|()| len + PIECE))?;
-    cx.charge(out.len() - start + size_of::<Value>())?;
-    Ok(None)
+    let (start, mut held) = (out.len(), Held::new(cx));
+    write_json(value, style, out, &mut |len| held.step(len.saturating_sub(start)).map(|()| len + PIECE))?;
+    kept(cx, held, out.len() - start)
 }
 
 /// Appends `value` as YAML with a final newline, charged as it grows.
-pub(super) fn yaml(cx: &Cx<'_>, value: Value<'_>, out: &mut String) -> Result<()> {
-    let start = out.len();
-    write_yaml(value, out, &mut charges(cx, start))
-}
-
-/// Returns a function that charges for text which has grown from one length to another, with one step for each call.
-fn charges<'c>(cx: &'c Cx<'_>, start: usize) -> impl FnMut(usize) -> Result<()> + 'c {
-    let mut charged = start;
-    move |len| {
-        let grown = len.saturating_sub(charged);
-        charged = charged.max(len);
-        cx.charge(grown)?;
-        cx.spend(1)
-    }
+pub(super) fn yaml<'v>(cx: &Cx<'v>, value: Value<'v>, out: &mut String) -> Written<'v> {
+    let (start, mut held) = (out.len(), Held::new(cx));
+    write_yaml(value, out, &mut |len| held.step(len.saturating_sub(start)))?;
+    kept(cx, held, out.len() - start)
 }

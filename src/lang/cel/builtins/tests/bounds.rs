@@ -44,8 +44,8 @@ fn work_is_bounded() {
 fn extremes<'v>(cx: &Cx<'v>, ty: &Ty) -> Vec<Value<'v>> {
     let all = |given: Json| given.as_array().unwrap().iter().map(|given| value(cx, given)).collect();
     match ty {
-        Ty::Int => all(json!([0, -1, 1, 63, 64, i64::MIN, i64::MAX])),
-        Ty::Uint => all(json!(["u:0", "u:1", "u:18446744073709551615"])),
+        Ty::Int => all(json!([0, -1, 1, 63, 64, 65_536, i32::MIN, u32::MAX, 1_i64 << 32, i64::MIN, i64::MAX])),
+        Ty::Uint => all(json!(["u:0", "u:1", "u:4294967296", "u:18446744073709551615"])),
         Ty::Double => all(json!([0.0, -0.0, 0.5, 1e308, -1e308, 5e-324, "f:NaN", "f:inf", "f:-inf", 9.3e18])),
         Ty::String => all(json!([
             "",

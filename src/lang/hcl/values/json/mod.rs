@@ -10,7 +10,7 @@ use super::types::name;
 use super::{conforms, convert, number_of, same_type, set_of, type_of, without_optional};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::stdlib::strings::nfc;
-use dropforge_machine::function::{Cx, Fault, Outcome, PathStep};
+use dropforge_machine::function::{Cx, Fault, Held, Outcome, PathStep};
 use dropforge_value::{Attribute, BigNum, Map, Type, Value};
 
 pub use parser::{Json, unescape};
@@ -28,7 +28,7 @@ pub fn encode_plain<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<String> {
 }
 
 fn written<'v>(cx: &Cx<'v>, value: Value<'v>, ty: Option<&Type<'v>>) -> Outcome<String> {
-    let mut writer = Writer { cx, out: String::new(), paid: 0 };
+    let mut writer = Writer { cx, out: String::new(), held: Held::new(cx) };
     writer.value(value, ty)?;
     Ok(writer.out)
 }
@@ -36,16 +36,13 @@ fn written<'v>(cx: &Cx<'v>, value: Value<'v>, ty: Option<&Type<'v>>) -> Outcome<
 struct Writer<'a, 'v> {
     cx: &'a Cx<'v>,
     out: String,
-    /// Number of bytes of `out` that are charged.
-    paid: usize,
+    held: Held<'a, 'v>,
 }
 
 impl<'v> Writer<'_, 'v> {
     /// Writes `value`. If a type is given, values of the dynamic type are written with their type.
     fn value(&mut self, value: Value<'v>, ty: Option<&Type<'v>>) -> Outcome<()> {
-        self.cx.spend(1)?;
-        self.cx.charge(self.out.len() - self.paid)?;
-        self.paid = self.out.len();
+        self.held.step(self.out.len())?;
         if value.is_marked() {
             return Err(Fault::wrong("value has marks, so it cannot be written as JSON"));
         }
@@ -86,13 +83,12 @@ impl<'v> Writer<'_, 'v> {
             Value::Bool(false) => self.out.push_str("false"),
             Value::Int(n) => self.out.push_str(itoa::Buffer::new().format(n)),
             Value::Str(text) => {
-                self.cx.charge(text.as_str().len())?;
-                write_string(text.as_str(), &mut self.out);
+                self.string(text.as_str())?;
             }
             _ if !value.is_known() => return Err(Fault::wrong("value is not known")),
             _ => match number_of(value).filter(|number| number.is_finite()) {
                 Some(number) => {
-                    self.cx.charge(number.text_len())?;
+                    self.held.grow(self.out.len().saturating_add(number.text_len()))?;
                     self.cx.spend(number.digit_steps())?;
                     self.out.push_str(&number.to_text());
                 }
@@ -100,6 +96,12 @@ impl<'v> Writer<'_, 'v> {
                 None => return Err(Fault::wrong(format!("a {} cannot be written as JSON", value.kind()))),
             },
         }
+        Ok(())
+    }
+
+    fn string(&mut self, text: &str) -> Outcome<()> {
+        self.held.grow(self.out.len().saturating_add(text.len()))?;
+        write_string(text, &mut self.out);
         Ok(())
     }
 
@@ -125,7 +127,7 @@ impl<'v> Writer<'_, 'v> {
             if at > 0 {
                 self.out.push(',');
             }
-            write_string(name, &mut self.out);
+            self.string(name)?;
             self.out.push(':');
             let element = ty.and_then(|ty| ty.element().or_else(|| ty.attribute(name).map(|attribute| &attribute.ty)));
             self.value(value, element).map_err(|fault| fault.within(step(name.to_owned())))?;

@@ -1,9 +1,11 @@
 //! Scalars by verbs, flags, width and precision.
 
 use crate::values::type_name;
+use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::characters::is_printable;
 use dropforge_base::stdlib::characters::push_quoted;
 use dropforge_base::stdlib::float_format::{fixed, scientific, shortest};
+use dropforge_machine::function::{Cx, Growing};
 use dropforge_value::{Extended, Value};
 
 /// Flags, width and precision of a verb.
@@ -16,6 +18,8 @@ pub(in crate::builtins) struct Spec {
     pub zero: bool,
     /// `%#v`: values as Go writes them.
     pub syntax: bool,
+    /// `%O`: integers with the prefix `0o`.
+    pub octal: bool,
     pub width: Option<usize>,
     pub precision: Option<usize>,
 }
@@ -46,30 +50,34 @@ impl Spec {
         }
     }
 
-    fn zeros(&self) -> bool {
+    const fn zeros(&self) -> bool {
         self.zero && !self.minus
+    }
+
+    const fn filler(&self) -> u8 {
+        if self.zeros() { b'0' } else { b' ' }
     }
 }
 
 /// Appends text, filled with spaces to the width, or with zeros.
-pub(super) fn pad(text: &[u8], spec: &Spec, out: &mut Vec<u8>) {
-    let Some(width) = spec.width else { return out.extend_from_slice(text) };
+pub(super) fn pad(text: &[u8], spec: &Spec, out: &mut Growing<'_, '_>) -> Result<()> {
+    let (before, after) = fillers(text, spec);
+    out.fill(spec.filler(), before)?;
+    out.push(text)?;
+    out.fill(spec.filler(), after)
+}
+
+/// Returns the characters that a text lacks to the width: before it, and after it.
+fn fillers(text: &[u8], spec: &Spec) -> (usize, usize) {
+    let Some(width) = spec.width else { return (0, 0) };
     let count = text.utf8_chunks().map(|chunk| chunk.valid().chars().count() + chunk.invalid().len()).sum();
     let missing = width.saturating_sub(count);
-    let filler = if spec.zeros() { b'0' } else { b' ' };
-    if spec.minus {
-        out.extend_from_slice(text);
-    }
-    out.extend(std::iter::repeat_n(filler, missing));
-    if !spec.minus {
-        out.extend_from_slice(text);
-    }
+    if spec.minus { (0, missing) } else { (missing, 0) }
 }
 
 fn padded(text: &[u8], spec: &Spec) -> Vec<u8> {
-    let mut out = Vec::new();
-    pad(text, spec, &mut out);
-    out
+    let (before, after) = fillers(text, spec);
+    [&vec![spec.filler(); before], text, &vec![spec.filler(); after]].concat()
 }
 
 pub(super) fn bool_text(truth: bool, verb: char, spec: &Spec) -> Option<Vec<u8>> {
@@ -90,15 +98,7 @@ pub(super) fn integer_text(value: Value<'_>, verb: char, spec: &Spec) -> Option<
         'v' | 'd' => integer(number, 10, false, &Spec { sharp: false, ..*spec }),
         'b' => integer(number, 2, false, spec),
         'o' => integer(number, 8, false, spec),
-        'O' => {
-            let plain = integer(number, 8, false, &Spec { width: None, sharp: false, ..*spec });
-            let text = String::from_utf8(plain).unwrap_or_default();
-            let text = match text.strip_prefix('-') {
-                Some(digits) => format!("-0o{digits}"),
-                None => format!("0o{text}"),
-            };
-            padded(text.as_bytes(), spec)
-        }
+        'O' => integer(number, 8, false, &Spec { octal: true, sharp: false, ..*spec }),
         'x' => integer(number, 16, false, spec),
         'X' => integer(number, 16, true, spec),
         'c' => padded(rune(number).to_string().as_bytes(), spec),
@@ -106,7 +106,9 @@ pub(super) fn integer_text(value: Value<'_>, verb: char, spec: &Spec) -> Option<
         'U' => {
             let shown = spec.sharp.then(|| rune(number)).filter(|c| is_printable(*c));
             let digits = spec.precision.unwrap_or(4).max(4);
-            let text = format!("U+{}", zero_padded(&format!("{number:X}"), digits));
+            // A negative number has the digits of its 64 bits.
+            let code = number as u64;
+            let text = format!("U+{}", zero_padded(&format!("{code:X}"), digits));
             let text = shown.map_or(text.clone(), |c| format!("{text} '{c}'"));
             padded(text.as_bytes(), &Spec { zero: false, ..*spec })
         }
@@ -162,6 +164,7 @@ fn integer(number: i128, base: u32, upper: bool, spec: &Spec) -> Vec<u8> {
     };
     let digits = zero_padded(&digits, least);
     let prefix = match (spec.sharp, base, upper) {
+        _ if spec.octal => "0o",
         (true, 2, _) => "0b",
         (true, 8, _) if !digits.starts_with('0') => "0",
         (true, 16, false) => "0x",
@@ -303,16 +306,23 @@ fn hex_float(number: f64, precision: Option<usize>) -> String {
     format!("{sign}0x{}{point}{fraction}p{exponent_sign}{:02}", mantissa >> 52, exponent.unsigned_abs())
 }
 
+/// The longest escape of a byte.
+const ESCAPE: usize = 10;
+
 /// Appends text by a verb. Returns `false` if the verb is not for strings.
-pub(super) fn text_verb(text: &[u8], verb: char, spec: &Spec, out: &mut Vec<u8>) -> bool {
+pub(super) fn text_verb(cx: &Cx<'_>, text: &[u8], verb: char, spec: &Spec, out: &mut Growing<'_, '_>) -> Result<bool> {
     match verb {
-        'v' if spec.syntax => pad(quoted(text, spec).as_bytes(), spec, out),
-        'v' | 's' => pad(cut(text, spec), spec, out),
-        'q' => pad(quoted(cut(text, spec), spec).as_bytes(), spec, out),
-        'x' | 'X' => pad(hex(text, verb == 'X', spec).as_bytes(), spec, out),
-        _ => return false,
+        'v' if spec.syntax => quoted(cx, text, spec, out)?,
+        'v' | 's' => pad(cut(text, spec), spec, out)?,
+        'q' => quoted(cx, cut(text, spec), spec, out)?,
+        'x' | 'X' => {
+            let mut digits = Growing::new(cx);
+            hex(text, verb == 'X', spec, &mut digits)?;
+            pad(digits.bytes(), spec, out)?;
+        }
+        _ => return Ok(false),
     }
-    true
+    Ok(true)
 }
 
 /// Returns the first characters of a text, at most the precision.
@@ -331,38 +341,46 @@ fn cut<'t>(text: &'t [u8], spec: &Spec) -> &'t [u8] {
     text
 }
 
-fn quoted(text: &[u8], spec: &Spec) -> String {
+/// Appends text in quotes.
+fn quoted(cx: &Cx<'_>, text: &[u8], spec: &Spec, out: &mut Growing<'_, '_>) -> Result<()> {
     let plain = |c: char| c != '`' && c != '\u{FEFF}' && (c == '\t' || !c.is_control());
-    if let Some(verbatim) = std::str::from_utf8(text).ok().filter(|text| spec.sharp && text.chars().all(plain)) {
-        return format!("`{verbatim}`");
+    if std::str::from_utf8(text).is_ok_and(|text| spec.sharp && text.chars().all(plain)) {
+        return pad(&[b"`", text, b"`"].concat(), spec, out);
     }
-    let mut out = String::new();
-    push_quoted(text, &mut |piece| out.push_str(piece));
+    let _draft = cx.hold(text.len().saturating_mul(ESCAPE))?;
+    let mut quoted = String::new();
+    push_quoted(text, &mut |piece| quoted.push_str(piece));
     if !spec.plus {
-        return out;
+        return pad(quoted.as_bytes(), spec, out);
     }
-    let ascii = |c: char| match u32::from(c) {
-        code if c.is_ascii() => char::from_u32(code).map(String::from).unwrap_or_default(),
-        code if code > 0xFFFF => format!("\\U{code:08x}"),
-        code => format!("\\u{code:04x}"),
-    };
-    out.chars().map(ascii).collect()
+    let mut ascii = String::new();
+    for c in quoted.chars() {
+        match u32::from(c) {
+            _ if c.is_ascii() => ascii.push(c),
+            code if code > 0xFFFF => ascii.push_str(&format!("\\U{code:08x}")),
+            code => ascii.push_str(&format!("\\u{code:04x}")),
+        }
+    }
+    pad(ascii.as_bytes(), spec, out)
 }
 
-fn hex(text: &[u8], upper: bool, spec: &Spec) -> String {
+/// Appends the bytes of a text in hexadecimal.
+fn hex(text: &[u8], upper: bool, spec: &Spec, out: &mut Growing<'_, '_>) -> Result<()> {
     let text = spec.precision.and_then(|precision| text.get(..precision)).unwrap_or(text);
-    let prefix = match (spec.sharp, upper) {
-        (true, true) => "0X",
-        (true, false) => "0x",
-        _ => "",
+    let prefix: &[u8] = match (spec.sharp, upper) {
+        (true, true) => b"0X",
+        (true, false) => b"0x",
+        _ => b"",
     };
-    let digits = |byte: &u8| if upper { format!("{byte:02X}") } else { format!("{byte:02x}") };
-    let bytes: Vec<String> = text.iter().map(digits).collect();
-    if text.is_empty() {
-        return String::new();
+    let digits = if upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
+    for (at, byte) in text.iter().enumerate() {
+        if at > 0 && spec.space {
+            out.push(b" ")?;
+        }
+        if at == 0 || spec.space {
+            out.push(prefix)?;
+        }
+        out.push(&[digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]])?;
     }
-    match spec.space {
-        true => bytes.iter().map(|byte| format!("{prefix}{byte}")).collect::<Vec<_>>().join(" "),
-        false => format!("{prefix}{}", bytes.concat()),
-    }
+    Ok(())
 }

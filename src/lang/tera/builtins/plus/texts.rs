@@ -154,7 +154,6 @@ fn to_yaml<'v>(cx: &Cx<'v>, value: Value<'v>, indent: usize, out: &mut String) -
         out.pop();
     }
     if indent == 0 {
-        cx.charge(out.len() - start + size_of::<Value>())?;
         return Ok(None);
     }
     cx.charge(indent)?;
