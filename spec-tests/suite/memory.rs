@@ -223,7 +223,7 @@ const TERA_PRINTERS: &[&str] = &[
     "{{ x | join(sep=', ') }}",
     "{% set y = x | join(sep=long) %}",
     "{% filter upper %}{{ x }}{% endfilter %}",
-    "{% set y = x | as_str ~ x | as_str %}",
+    "{% set y = x | as_str %}{% set z = y ~ y %}",
     "{% set y = long %}{% for i in range(end=50) %}{% set_global y = y ~ y %}{% endfor %}",
     "{{ throw(message=x | as_str) }}",
     "{{ many | join(sep=long) }}",
@@ -367,15 +367,14 @@ const CEL_READERS: &[&str] = &[
 
 #[test]
 fn peaks_of_cel() {
-    for step in ["[#]", "{'a': [#], 'b': x}"] {
-        let each = |expressions: &[&str]| -> Vec<String> {
-            expressions.iter().map(|expression| cel_expression(step, expression)).collect()
-        };
-        // A map has no loop with one variable over lists.
-        let printers = if step.starts_with('[') { CEL_PRINTERS } else { &CEL_PRINTERS[..3] };
-        bounded(Dialect::Cel, &each(printers), &each(CEL_READERS));
-        let in_yaml =
-            |texts: Vec<String>| texts.into_iter().map(|text| format!("a: ${{{text}}}\n")).collect::<Vec<_>>();
-        bounded(Dialect::CelYaml, &in_yaml(each(&printers[..3])), &in_yaml(each(CEL_READERS)));
-    }
+    let each = |step: &str, expressions: &[&str]| -> Vec<String> {
+        expressions.iter().map(|expression| cel_expression(step, expression)).collect()
+    };
+    let in_yaml = |texts: Vec<String>| texts.iter().map(|text| format!("a: ${{{text}}}\n")).collect::<Vec<_>>();
+    let (printers, readers) = (each("[#]", CEL_PRINTERS), each("[#]", CEL_READERS));
+    bounded(Dialect::Cel, &printers, &readers);
+    bounded(Dialect::CelYaml, &in_yaml(printers), &in_yaml(readers));
+    // A map has no loop over its items.
+    let maps = "{'a': [#], 'b': x}";
+    bounded(Dialect::Cel, &each(maps, &CEL_PRINTERS[..3]), &each(maps, CEL_READERS));
 }

@@ -43,6 +43,10 @@ pub fn quoted(text: &[u8]) -> String {
 
 const DAY: i64 = 86_400;
 
+/// The first second of the reference's calendar, since the Unix epoch. It counts from there in 64 bits, so times before it
+/// are those at the end.
+const FIRST: i128 = -9_223_372_028_741_760_000;
+
 /// A time as a zone shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Clock {
@@ -60,11 +64,13 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Returns the time that a zone shows at `seconds` since the Unix epoch. `None` far outside the calendar.
-    pub fn new(seconds: i64, nanos: u32, offset: i64, zone: &str) -> Option<Self> {
-        let local = seconds.checked_add(offset)?;
-        let (year, month, day) = civil(local.div_euclid(DAY));
-        Some(Self { year, month, day, seconds: local.rem_euclid(DAY), nanos, offset, zone: zone.to_owned() })
+    /// Returns the time that a zone shows at `seconds` since the Unix epoch.
+    pub fn new(seconds: i64, nanos: u32, offset: i64, zone: &str) -> Self {
+        let local = i128::from(seconds) + i128::from(offset);
+        let local = if local < FIRST { local + (1 << 64) } else { local };
+        let (days, seconds) = (local.div_euclid(DAY.into()) as i64, local.rem_euclid(DAY.into()) as i64);
+        let (year, month, day) = civil(days);
+        Self { year, month, day, seconds, nanos, offset, zone: zone.to_owned() }
     }
 
     /// Returns the year, the month from 1 to 12, and the day.
@@ -352,9 +358,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn times_beyond_the_calendar_are_those_of_the_reference() {
+        let shown = |seconds, offset| {
+            String::from_utf8(format(&Clock::new(seconds, 0, offset, "X"), b"2006-01-02 15:04:05")).unwrap()
+        };
+        assert_eq!(shown(i64::MIN, 0), "292277026596-12-04 15:30:08");
+        assert_eq!(shown(i64::MIN, -17_762), "292277026596-12-04 10:34:06");
+        assert_eq!(shown(i64::MAX, 0), "292277026596-12-04 15:30:07");
+        assert_eq!(shown(i64::MAX, 50_400), "292277026596-12-05 05:30:07");
+    }
+
+    #[test]
     fn elements_are_those_of_the_reference_time() {
-        let late = Clock::new(1_700_000_000, 120_000_000, -18_000, "EST").unwrap();
-        let early = Clock::new(-1, 0, 0, "UTC").unwrap();
+        let late = Clock::new(1_700_000_000, 120_000_000, -18_000, "EST");
+        let early = Clock::new(-1, 0, 0, "UTC");
         for (layout, of_late, of_early) in [
             ("Mon Jan _2 15:04:05 MST 2006", "Tue Nov 14 17:13:20 EST 2023", "Wed Dec 31 23:59:59 UTC 1969"),
             (

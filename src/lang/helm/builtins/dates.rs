@@ -116,7 +116,6 @@ fn formatted<'v>(cx: &Cx<'v>, layout: &[u8], (seconds, nanos): Instant, zone_nam
     let local = named.and_then(|zone| zone.local_time(seconds));
     let (offset, name) = local.map_or((0, "UTC"), |local| (i64::from(local.offset), local.abbreviation));
     let clock = Clock::new(seconds, nanos, offset, name);
-    let clock = clock.ok_or_else(|| failed("the time is out of the range of the calendar"))?;
     string(cx, &format(&clock, layout))
 }
 
@@ -250,7 +249,7 @@ fn duration_round<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
 /// no time or has no such method.
 pub fn field<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str) -> Option<Value<'v>> {
     let Some(Extended::Timestamp { seconds, nanos }) = value.extended() else { return None };
-    let clock = Clock::new(*seconds, *nanos, 0, "UTC")?;
+    let clock = Clock::new(*seconds, *nanos, 0, "UTC");
     let [year, month, day] = clock.date();
     let of_unit = |units: i64, nanos: u32| int64(cx, seconds.wrapping_mul(units).wrapping_add(nanos.into())).ok();
     Some(match name {
