@@ -27,6 +27,8 @@ use crate::project::Project;
 #[cfg(feature = "remote")]
 use crate::remote::{pull, push};
 use crate::stderr::Stderr;
+#[cfg(feature = "remote")]
+use crate::stderr::line;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
 use crate::{
@@ -253,6 +255,10 @@ pub(crate) fn options_of_commands() -> clap::Command {
 
 fn run((mut cli, project, expanded): Parsed, args: &[OsString], files: &mut InputFiles) -> Exit {
     let stderr = Stderr::new(&cli.global, cli.command.limits());
+    #[cfg(feature = "remote")]
+    if stderr.has_notes() {
+        dropforge::remote::on_wait(line);
+    }
     if let Some(project) = &project {
         stderr.detail(&format!("project: {}", project.name()));
     }

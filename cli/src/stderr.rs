@@ -98,9 +98,14 @@ impl Stderr {
 
     /// Prints a note, unless `--quiet` is given or programs read the errors.
     pub(crate) fn note(&self, message: &str) {
-        if !self.quiet && self.format().has_notes() {
+        if self.has_notes() {
             line(message);
         }
+    }
+
+    /// Returns `true` if notes are printed.
+    pub(crate) fn has_notes(&self) -> bool {
+        !self.quiet && self.format().has_notes()
     }
 
     /// Prints a note if `--verbose` is given.

@@ -1,6 +1,7 @@
 //! Object stores and registries, on real servers. `spec-tests/remote/install` installs them.
 
 mod inputs;
+mod liars;
 mod outputs;
 mod proxy;
 mod registry;

@@ -64,6 +64,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::BadIndex, Tera("{% set l = [1] %}{{ l[l] }}")),
     (Code::UnknownAttribute, By(crate::cel_partial::waiting)),
     (Code::UngivenCondition, By(ungiven)),
+    (Code::ReadElsewhere, By(read_elsewhere)),
     (Code::TypeMismatch, Tera("{% set s = 'a' %}{{ s * 2 }}")),
     (Code::Arithmetic, Tera("{{ 1 % 0 }}")),
     (Code::NotIterable, Tera("{% set n = 1 %}{% for x in n %}{% endfor %}")),
@@ -115,6 +116,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::ShellExpressionInHeredoc, Command("cat <<END\n${params.x}\nEND\n")),
     (Code::ShellExpressionInComment, Command("a # ${params.x}")),
     (Code::ShellExpressionInArithmetic, Command("a $((1 + ${params.x}))")),
+    (Code::ShellExpressionRunAsCode, Command("sh -c ${params.x}")),
     (Code::ShellExpressionMayBeOption, Command("rm ${params.x}")),
     (Code::LiteralCommand, Intent("spec: {runbook: [{exec: {command: 'a ${params.x}', render_mode: literal}}]}", "{}")),
     (Code::ControlCharacter, Intent(r#"spec: {controls: {lock: "a \a"}}"#, "{}")),
@@ -206,6 +208,16 @@ fn source(text: &str) -> std::sync::Arc<Source> {
 fn ungiven() -> Vec<Code> {
     let template = Engine::new().compile(Dialect::Tera, "t", "{% if ingress.enabld %}{% endif %}").unwrap();
     let source = Source::new("v.yaml", "ingress: {enabled: true}");
+    let mut found = MissingNames::of([&template]);
+    found.look_at(0, &input::map(&source, Format::Yaml).unwrap());
+    found.into_failures(None).iter().map(|failure| failure.diagnostic.code).collect()
+}
+
+/// Returns the codes of an item without a field that an input of the loop variable's name has.
+fn read_elsewhere() -> Vec<Code> {
+    let text = "{% for svc in services %}{{ svc.port }}{% endfor %}";
+    let template = Engine::new().compile(Dialect::Tera, "t", text).unwrap();
+    let source = Source::new("v.yaml", "svc: {port: 80}\nservices: [{port: 1}, {}]");
     let mut found = MissingNames::of([&template]);
     found.look_at(0, &input::map(&source, Format::Yaml).unwrap());
     found.into_failures(None).iter().map(|failure| failure.diagnostic.code).collect()

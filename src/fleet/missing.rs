@@ -151,6 +151,11 @@ impl<'t> MissingNames<'t> {
             _ => nearest(name, keys()),
         };
         let diagnostic = match miss.effect {
+            Effect::Elsewhere => {
+                let message = format!("an item has no `{name}`, so the input `{path}` is read");
+                let help = "rename the loop variable, or give each item the field: a variable without it does not hide the input";
+                return Some(Diagnostic::warning(Code::ReadElsewhere, message).with_help(help));
+            }
             Effect::Fails => Diagnostic::new(Code::UndefinedVariable, format!("nothing gives `{path}`")),
             Effect::MayFail if near.is_none() && is_written_as_nothing(program, miss) => {
                 let message = format!("nothing gives `{path}`, so nothing is written");

@@ -11,6 +11,9 @@ use object_store::Error;
 use dropforge_base::credentials;
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::mask::Mask;
+use dropforge_http::Cause;
+
+use super::notice;
 
 /// The credentials of stores in the environment: `AWS_SECRET_ACCESS_KEY`, `AZURE_STORAGE_SAS_KEY` and the like.
 static OF_ENVIRONMENT: LazyLock<Mask> = LazyLock::new(|| {
@@ -36,6 +39,8 @@ pub(super) struct Transient {
     pub(super) why: String,
     /// The time to wait that the server asks for.
     pub(super) after: Option<Duration>,
+    /// Only a few attempts are worth it.
+    pub(super) is_brief: bool,
 }
 
 impl fmt::Display for Transient {
@@ -45,6 +50,18 @@ impl fmt::Display for Transient {
 }
 
 impl StdError for Transient {}
+
+/// A failed request that another attempt cannot mend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Permanent(pub(super) Cause);
+
+impl fmt::Display for Permanent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.why)
+    }
+}
+
+impl StdError for Permanent {}
 
 /// There are no credentials in the environment, and this machine has no service that gives some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +90,8 @@ pub(super) enum Failure {
     Unsupported(Error),
     /// The store refuses the request.
     Refused(Error),
+    /// The store cannot be reached, or sends nonsense.
+    Permanent(Permanent),
     /// A diagnostic of ours.
     Ours(Box<Diagnostic>),
 }
@@ -81,6 +100,9 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         if let Some(transient) = find::<Transient>(&error) {
             return Failure::Transient(transient.clone());
+        }
+        if let Some(permanent) = find::<Permanent>(&error) {
+            return Failure::Permanent(permanent.clone());
         }
         if find::<NoCredentials>(&error).is_some() {
             return Failure::Denied(error);
@@ -134,6 +156,10 @@ impl Failure {
         let (code, help, error) = match self {
             Failure::Ours(diagnostic) => return diagnostic,
             Failure::Transient(transient) => return unreachable(what, url, &transient),
+            Failure::Permanent(Permanent(cause)) => {
+                let message = format!("cannot {what} `{url}`: {}", cause.why);
+                return Diagnostic::new(Code::StoreFailed, message).with_help(cause.help);
+            }
             Failure::Missing(error) => (Code::StoreMissing, "check the bucket and the key", error),
             Failure::Condition(error) => (Code::StoreChanged, "run the command again", error),
             Failure::Denied(error) => {
@@ -156,10 +182,14 @@ fn unreachable(what: &str, url: &str, transient: &Transient) -> Box<Diagnostic> 
     let message = format!("cannot {what} `{url}`: {}", transient.why);
     let help = match transient.status {
         Some(_) => "the store is overloaded or out of order: run the command again later",
+        None if transient.is_brief => "check the spelling of the host, and the network",
         None => "check the network and the endpoint, then run the command again",
     };
     Diagnostic::new(Code::StoreUnreachable, message).with_help(help).caused_by(transient.clone())
 }
+
+/// The time for causes that seldom pass, such as a name that does not resolve.
+const BRIEF: Duration = Duration::from_secs(5);
 
 /// The attempts of one operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -230,8 +260,13 @@ impl Attempts {
     fn after(&mut self, failure: Transient) -> Result<Duration, Failure> {
         let pause = self.patience.pause(self.failures, &failure);
         self.failures += 1;
-        if self.began.elapsed() + pause >= self.patience.total {
+        let total = if failure.is_brief { self.patience.total.min(BRIEF) } else { self.patience.total };
+        let elapsed = self.began.elapsed();
+        if elapsed + pause >= total {
             return Err(Failure::Transient(gave_up(failure, self.failures)));
+        }
+        if elapsed + pause >= notice::AFTER {
+            notice::say(&format!("{}; trying again for up to {} s", failure.why, (total - elapsed).as_secs().max(1)));
         }
         Ok(pause)
     }
@@ -249,7 +284,7 @@ mod tests {
     use crate::task::Threads;
 
     fn transient() -> Transient {
-        Transient { status: Some(503), why: "status 503".into(), after: None }
+        Transient { status: Some(503), why: "status 503".into(), after: None, is_brief: false }
     }
 
     #[test]
@@ -293,7 +328,7 @@ mod tests {
             };
             patience.run(attempt).await
         });
-        match result.expect("no panic") {
+        match result {
             Ok(failures) => (Some(failures), String::new()),
             Err(failure) => (None, failure.diagnostic("put", "s3://b/k").message),
         }
@@ -314,10 +349,10 @@ mod tests {
     #[test]
     fn pauses_grow_to_a_bound_and_follow_the_server() {
         let patience = Patience::default();
-        let failure = Transient { status: None, why: String::new(), after: None };
+        let failure = Transient { status: None, why: String::new(), after: None, is_brief: false };
         let range = |attempt| (0..50).map(move |_| patience.pause(attempt, &failure.clone()));
         assert!(range(0).all(|pause| pause >= Duration::from_millis(50) && pause <= Duration::from_millis(100)));
-        let failure = Transient { status: None, why: String::new(), after: Some(Duration::from_secs(4)) };
+        let failure = Transient { status: None, why: String::new(), after: Some(Duration::from_secs(4)), is_brief: false };
         assert!(patience.pause(0, &failure) == Duration::from_secs(4));
         assert!(patience.pause(u32::MAX, &failure) <= patience.longest);
     }

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use object_store::memory::InMemory;
 use object_store::multipart::{MultipartStore, PartId};
@@ -18,6 +17,7 @@ use object_store::{
 
 use super::failure::{Patience, Transient};
 use super::store::Store;
+use super::task::{Client, Paged};
 
 /// Attempts without noticeable pauses.
 pub const QUICK: Patience =
@@ -67,15 +67,8 @@ impl Faulty {
     }
 }
 
-impl Faulty {
-    fn cut(&self, entries: BoxStream<'static, Result<ObjectMeta>>) -> BoxStream<'static, Result<ObjectMeta>> {
-        let odds = self.before.load(Ordering::SeqCst);
-        entries.map(move |entry| if odds > 0 && fastrand::u32(..odds) == 0 { Err(lost()) } else { entry }).boxed()
-    }
-}
-
 fn lost() -> Error {
-    let transient = Transient { status: None, why: "the connection was reset".into(), after: None };
+    let transient = Transient { status: None, why: "the connection was reset".into(), after: None, is_brief: false };
     Error::Generic { store: "faulty", source: Box::new(transient) }
 }
 
@@ -115,11 +108,11 @@ impl ObjectStore for Faulty {
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
-        self.cut(self.inner.list(prefix))
+        self.inner.list(prefix)
     }
 
     fn list_with_offset(&self, prefix: Option<&Path>, offset: &Path) -> BoxStream<'static, Result<ObjectMeta>> {
-        self.cut(self.inner.list_with_offset(prefix, offset))
+        self.inner.list_with_offset(prefix, offset)
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
@@ -128,6 +121,14 @@ impl ObjectStore for Faulty {
 
     async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
         self.inner.copy_opts(from, to, options).await
+    }
+}
+
+#[async_trait]
+impl Client for Faulty {
+    async fn page(&self, prefix: Option<&str>, token: Option<String>) -> Paged {
+        self.fault(&self.before)?;
+        self.inner.page(prefix, token).await
     }
 }
 

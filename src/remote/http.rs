@@ -21,13 +21,15 @@ use object_store::client::{
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::{ClientOptions, RetryConfig};
 use tokio::sync::mpsc;
-use ureq::Agent;
 
 use super::clock::Skew;
-use super::failure::{Failure, NoCredentials, Patience, Transient};
+use super::failure::{Failure, NoCredentials, Patience, Permanent, Transient};
 use super::location::{Bucket, Kind};
+use super::settings::settings_of;
 use super::task::Client;
 use dropforge_base::diagnostics::Diagnostic;
+use dropforge_http::ureq::{self, Agent};
+use dropforge_http::{Bounded, Cause, ClientOptions as HttpOptions, Retry, cause_of, client, read_all, without};
 
 /// Time without progress after which a request is given up.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -43,6 +45,12 @@ const PIECES: usize = 4;
 const CONNECT: Duration = Duration::from_secs(5);
 /// Maximum length of an error's text that is kept.
 const MAX_ERROR: u64 = 16 << 10;
+/// Maximum length of an answer that is no object: a page of a listing has at most 5,000 entries.
+const MAX_ANSWER: u64 = 32 << 20;
+
+/// Maximum length of the object that a request reads. Requests without it have other answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MaxObject(pub(super) u64);
 
 /// The services from which machines in a cloud get credentials. Elsewhere they do not answer.
 const METADATA: [&str; 5] =
@@ -83,22 +91,16 @@ pub(super) struct Connector {
 impl Connector {
     /// Returns a client. `plain` allows HTTP without TLS.
     pub(super) fn agent(&self, plain: bool, connect: Duration) -> Agent {
-        let timeout = Some(self.timeout);
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .https_only(!plain)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .user_agent(concat!("dropforge/", env!("CARGO_PKG_VERSION")))
-            .max_idle_connections(self.connections)
-            .max_idle_connections_per_host(self.connections)
-            .timeout_connect(Some(connect))
-            .timeout_resolve(Some(connect))
-            .timeout_send_request(timeout)
-            .timeout_send_body(timeout)
-            .timeout_recv_response(timeout)
-            .timeout_per_read(timeout);
-        config.build().into()
+        let options = HttpOptions {
+            connect,
+            idle: self.timeout,
+            connections: self.connections,
+            plain,
+            redirects: 0,
+            authorities: None,
+        };
+        // Without authorities there is no error.
+        client(&options).unwrap_or_else(|_| Agent::new_with_defaults())
     }
 }
 
@@ -124,13 +126,15 @@ impl HttpService for Service {
         let body = body.collect().await?.to_bytes();
         let (agent, skew) = (self.agent.clone(), self.skew.clone());
         let is_metadata = head.uri.host().is_some_and(|host| METADATA.contains(&host));
+        let max = head.extensions.get::<MaxObject>().map_or(MAX_ANSWER, |max| max.0);
+        let secrets = secrets(&head.headers);
         let task = tokio::task::spawn_blocking(move || {
             let response = send(&agent, Request::from_parts(head, body));
             let response = response.map_err(|error| if is_metadata { no_credentials() } else { error })?;
             if let Some(date) = response.headers().get(header::DATE).and_then(|date| date.to_str().ok()) {
                 skew.note(date);
             }
-            answer(response)
+            answer(response, max, &secrets)
         });
         let (response, rest) = task.await.map_err(|error| HttpError::new(HttpErrorKind::Unknown, error))??;
         if let Some((reader, sender)) = rest {
@@ -140,6 +144,15 @@ impl HttpService for Service {
     }
 }
 
+/// The headers of requests that hold secrets, which a server may repeat.
+const SECRETS: [&str; 2] = ["authorization", "x-amz-security-token"];
+
+/// Returns the secrets in the headers of a request: values, and those after a scheme such as `Basic`.
+pub(super) fn secrets(headers: &HeaderMap) -> Vec<String> {
+    let values = SECRETS.iter().filter_map(|name| headers.get(*name)?.to_str().ok());
+    values.map(|value| value.split_once(' ').map_or(value, |(_, secret)| secret).to_owned()).collect()
+}
+
 /// Sends a request and waits for the head of the response.
 ///
 /// # Errors
@@ -147,31 +160,47 @@ impl HttpService for Service {
 pub(super) fn send(agent: &Agent, request: Request<Bytes>) -> Result<Response<ureq::Body>, HttpError> {
     let (head, body) = request.into_parts();
     let takes_body = matches!(head.method.as_str(), "PUT" | "POST" | "PATCH");
+    let authority = head.uri.authority().map_or("", |authority| authority.as_str());
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host).to_owned();
     let result = match takes_body || !body.is_empty() {
         true => agent.run(Request::from_parts(head, body.as_ref())),
         false => agent.run(Request::from_parts(head, ())),
     };
-    result.map_err(|error| broken(&error))
+    result.map_err(|error| broken_at(&error, &host))
 }
 
-type Rest = (ureq::BodyReader<'static>, mpsc::Sender<Result<Bytes, HttpError>>);
+type Pieces = Bounded<ureq::BodyReader<'static>>;
+type Rest = (Pieces, mpsc::Sender<Result<Bytes, HttpError>>);
 
-/// Returns the response of an object store, and the part of its body that is still to be read.
-fn answer(response: Response<ureq::Body>) -> Result<(HttpResponse, Option<Rest>), HttpError> {
+/// Returns the response of an object store, and the part of its body that is still to be read: at most `max` bytes.
+fn answer(
+    response: Response<ureq::Body>,
+    max: u64,
+    secrets: &[String],
+) -> Result<(HttpResponse, Option<Rest>), HttpError> {
     let (head, mut body) = response.into_parts();
     if is_transient(head.status) {
-        return Err(overloaded(head.status, &head.headers, &mut body));
+        return Err(overloaded(head.status, &head.headers, body));
     }
-    if head.status.is_success() && body.content_length().is_none_or(|length| length > SMALL) {
+    if !head.status.is_success() {
+        let text = without(&error_text(body), secrets.iter().map(String::as_str));
+        return Ok((Response::from_parts(head, HttpResponseBody::from(text.into_bytes())), None));
+    }
+    if body.content_length().is_none_or(|length| length > SMALL) {
         let (sender, receiver) = mpsc::channel(PIECES);
-        let response = Response::from_parts(head, HttpResponseBody::new(Pieces(receiver)));
-        return Ok((response, Some((body.into_reader(), sender))));
+        let response = Response::from_parts(head, HttpResponseBody::new(Received(receiver)));
+        return Ok((response, Some((Bounded::new(body.into_reader(), max), sender))));
     }
-    let limit = if head.status.is_success() { SMALL } else { MAX_ERROR };
-    let mut bytes = Vec::new();
-    let read = body.as_reader().take(limit).read_to_end(&mut bytes);
-    read.map_err(|error| broken(&ureq::Error::from(error)))?;
+    let bytes = read_all(&mut body, SMALL).map_err(|error| broken(&error))?;
     Ok((Response::from_parts(head, HttpResponseBody::from(bytes)), None))
+}
+
+/// Reads the first part of an error's text, so that the connection can be used again.
+pub(super) fn error_text(mut body: ureq::Body) -> String {
+    let mut text = Vec::new();
+    // An error without a text, or with half of one, stays that error.
+    let _ = body.as_reader().take(MAX_ERROR).read_to_end(&mut text);
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Returns `true` for responses that another attempt may mend.
@@ -181,26 +210,33 @@ pub(super) fn is_transient(status: StatusCode) -> bool {
 }
 
 /// Returns the error of a response that another attempt may mend.
-pub(super) fn overloaded(status: StatusCode, headers: &HeaderMap, body: &mut ureq::Body) -> HttpError {
-    // Read the text, so that the connection can be used again.
-    let mut text = Vec::new();
-    let _ = body.as_reader().take(MAX_ERROR).read_to_end(&mut text);
+pub(super) fn overloaded(status: StatusCode, headers: &HeaderMap, body: ureq::Body) -> HttpError {
+    error_text(body);
     let after = headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
     let after = after.map(Duration::from_secs);
-    let transient = Transient { status: Some(status.as_u16()), why: format!("the server answers {status}"), after };
+    let why = format!("the server answers {status}");
+    let transient = Transient { status: Some(status.as_u16()), why, after, is_brief: false };
     HttpError::new(HttpErrorKind::Unknown, transient)
 }
 
-/// Returns the error of a broken connection. Errors of certificates and of the configuration stay.
+/// Returns the error of a response that cannot be read.
 pub(super) fn broken(error: &ureq::Error) -> HttpError {
-    use ureq::Error as E;
-    let why = error.to_string();
-    match error {
-        E::Io(_) | E::Timeout(_) | E::HostNotFound | E::ConnectionFailed | E::Protocol(_) | E::BodyStalled => {
-            HttpError::new(HttpErrorKind::Unknown, Transient { status: None, why, after: None })
-        }
-        _ => HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(why)),
-    }
+    failed(cause_of(error))
+}
+
+/// Returns the error of a request to `host` without a response.
+fn broken_at(error: &ureq::Error, host: &str) -> HttpError {
+    let cause = cause_of(error);
+    failed(Cause { why: format!("{} (`{host}`)", cause.why), ..cause })
+}
+
+fn failed(cause: Cause) -> HttpError {
+    let is_brief = match cause.retry {
+        Retry::Never => return HttpError::new(HttpErrorKind::Unknown, Permanent(cause)),
+        Retry::Briefly => true,
+        Retry::Patiently => false,
+    };
+    HttpError::new(HttpErrorKind::Unknown, Transient { status: None, why: cause.why, after: None, is_brief })
 }
 
 /// Returns the failure of a request that is not one of an object store.
@@ -213,7 +249,7 @@ fn no_credentials() -> HttpError {
 }
 
 /// Reads a body and passes it on, until it ends or nobody reads it.
-fn pass_on(mut reader: ureq::BodyReader<'static>, sender: &mpsc::Sender<Result<Bytes, HttpError>>) {
+fn pass_on(mut reader: Pieces, sender: &mpsc::Sender<Result<Bytes, HttpError>>) {
     let mut piece = vec![0; PIECE];
     loop {
         let read = match reader.read(&mut piece) {
@@ -230,9 +266,9 @@ fn pass_on(mut reader: ureq::BodyReader<'static>, sender: &mpsc::Sender<Result<B
 
 /// A body that arrives in pieces.
 #[derive(Debug)]
-struct Pieces(mpsc::Receiver<Result<Bytes, HttpError>>);
+struct Received(mpsc::Receiver<Result<Bytes, HttpError>>);
 
-impl Body for Pieces {
+impl Body for Received {
     type Data = Bytes;
     type Error = HttpError;
 
@@ -265,18 +301,18 @@ pub(super) fn open(
 ) -> Result<Arc<dyn Client>, Box<Diagnostic>> {
     let http = Connector { timeout: options.timeout, connections: options.connections, skew };
     let once = RetryConfig { max_retries: 0, ..RetryConfig::default() };
-    let (name, settings) = (&bucket.name, &options.settings);
+    let (name, settings) = (&bucket.name, settings_of(bucket.kind, &options.settings)?);
     let opened: object_store::Result<Arc<dyn Client>> = match bucket.kind {
         Kind::S3 => {
-            let builder = set!(AmazonS3Builder::from_env(), settings).with_bucket_name(name).with_retry(once);
+            let builder = set!(AmazonS3Builder::new(), settings).with_bucket_name(name).with_retry(once);
             builder.with_http_connector(http).build().map(|store| Arc::new(store) as _)
         }
         Kind::Google => {
-            let builder = set!(GoogleCloudStorageBuilder::from_env(), settings).with_bucket_name(name).with_retry(once);
+            let builder = set!(GoogleCloudStorageBuilder::new(), settings).with_bucket_name(name).with_retry(once);
             builder.with_http_connector(http).build().map(|store| Arc::new(store) as _)
         }
         Kind::Azure => {
-            let builder = set!(MicrosoftAzureBuilder::from_env(), settings).with_container_name(name).with_retry(once);
+            let builder = set!(MicrosoftAzureBuilder::new(), settings).with_container_name(name).with_retry(once);
             builder.with_http_connector(http).build().map(|store| Arc::new(store) as _)
         }
     };

@@ -9,7 +9,9 @@
 //! | `lock` | [`Lock`], one run at a time for a prefix |
 //! | `oci` | artifacts in registries |
 //! | `pack` | many outputs in one file |
-//! | `http`, `failure`, `task`, `clock` | HTTP, credentials and options; errors and attempts; operations and threads; time |
+//! | `http`, `settings` | HTTP and options; settings from the environment, checked |
+//! | `failure`, `notice` | errors and attempts; notices about those that take long |
+//! | `task`, `clock` | operations and threads; time |
 //!
 //! All functions block. They start their own threads, and can be called from any thread, except one that runs
 //! asynchronous tasks.
@@ -27,9 +29,11 @@ pub mod faults;
 mod http;
 mod location;
 mod lock;
+mod notice;
 pub mod oci;
 pub mod pack;
 mod putter;
+mod settings;
 mod store;
 mod task;
 mod transfer;
@@ -38,6 +42,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use failure::Patience;
 pub use http::StoreOptions;
 pub use location::{Bucket, Kind, Location};
+pub use notice::on_wait;
 pub use lock::{Guard, LOCK, Lock, LockOptions, LockRecord};
 pub use putter::{Lane, Outcome, PutOptions, Putter};
 pub use store::{ObjectInfo, Store};

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::StreamExt;
 use object_store::ObjectMeta;
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -14,11 +13,55 @@ use super::clock::Skew;
 use super::failure::{Failure, Patience};
 use super::http::{self, StoreOptions};
 use super::location::{Bucket, Kind, Location};
-use super::task::{Client, Condition, Object, Revision, Task, Threads};
+use super::task::{Client, Condition, Object, Revision, Task, Threads, caught};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
 /// Entries of a listing that wait for their reader.
 const ENTRIES: usize = 1_000;
+
+/// Maximum number of entries of a listing.
+const LISTED: usize = 100_000_000;
+/// Maximum number of pages in a row without an entry.
+const EMPTY_PAGES: u32 = 1_000;
+
+/// The pages of a listing.
+#[derive(Debug, Default)]
+struct Pages {
+    /// The token of the current page. The first one has none.
+    token: Option<String>,
+    /// The token of an earlier page. It moves at each power of two, so that every circle comes back to it.
+    mark: Option<String>,
+    count: u64,
+    empty: u32,
+}
+
+impl Pages {
+    /// Goes to the page of `next`. Returns `false` after the last one.
+    ///
+    /// # Errors
+    /// The pages have no end.
+    fn advance(&mut self, next: Option<String>, is_empty: bool) -> std::result::Result<bool, Failure> {
+        let Some(next) = next.filter(|next| !next.is_empty()) else { return Ok(false) };
+        self.count += 1;
+        self.empty = if is_empty { self.empty + 1 } else { 0 };
+        if self.empty > EMPTY_PAGES {
+            return Err(endless("its pages are empty"));
+        }
+        if self.mark.as_ref() == Some(&next) {
+            return Err(endless("a page is its own successor"));
+        }
+        if self.count.is_power_of_two() {
+            self.mark = Some(next.clone());
+        }
+        self.token = Some(next);
+        Ok(true)
+    }
+}
+
+fn endless(why: &str) -> Failure {
+    let source = format!("the listing has no end: {why}").into();
+    Failure::Refused(object_store::Error::Generic { store: "store", source })
+}
 
 /// An entry of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -203,54 +246,40 @@ impl Store {
         let (sender, mut receiver) = mpsc::channel(ENTRIES);
         let (store, url) = (self.clone(), self.url_of(prefix.trim_matches('/')));
         self.threads.spawn(async move {
-            if let Err(failure) = store.list_into(&path, &sender).await {
+            if let Err(failure) = caught(store.list_into(&path, LISTED, &sender)).await {
                 let _ = sender.send(Err(failure.diagnostic("list", &url))).await;
             }
         });
         Ok(std::iter::from_fn(move || receiver.blocking_recv()))
     }
 
-    /// Sends the entries below `path`. After a transient failure it continues after the last one.
+    /// Sends the entries below `path`, at most `max`, page by page.
     async fn list_into(
         &self,
         path: &Path,
+        max: usize,
         sender: &mpsc::Sender<Result<ObjectInfo>>,
     ) -> std::result::Result<(), Failure> {
-        let last = tokio::sync::Mutex::new(None::<Path>);
-        let attempt = |_| async {
-            let mut last = last.lock().await;
-            let before = last.clone();
-            match self.list_after(path, &mut last, sender).await {
-                // The time for attempts counts from the last entry.
-                Err(Failure::Transient(_)) if *last != before => Ok(false),
-                result => result.map(|()| true),
+        let prefix = Some(path.as_ref()).filter(|path| !path.is_empty()).map(|path| format!("{path}/"));
+        let (mut pages, mut sent) = (Pages::default(), 0_usize);
+        loop {
+            let attempt = |_| async { Ok(self.inner.page(prefix.as_deref(), pages.token.clone()).await?) };
+            let (entries, next) = self.patience.run(attempt).await?;
+            let is_empty = entries.is_empty();
+            for meta in entries {
+                let Some(key) = self.key_of(&meta.location) else { continue };
+                sent += 1;
+                if sent > max {
+                    return Err(endless(&format!("it has more than {} entries", thousands(max))));
+                }
+                if sender.send(Ok(info(key, meta))).await.is_err() {
+                    return Ok(());
+                }
             }
-        };
-        while !self.patience.run(attempt).await? {}
-        Ok(())
-    }
-
-    /// Sends the entries below `path` that come after `last`, and keeps the last one there.
-    async fn list_after(
-        &self,
-        path: &Path,
-        last: &mut Option<Path>,
-        sender: &mpsc::Sender<Result<ObjectInfo>>,
-    ) -> std::result::Result<(), Failure> {
-        let prefix = Some(path).filter(|path| !path.as_ref().is_empty());
-        let mut entries = match last.as_ref() {
-            Some(last) => self.inner.list_with_offset(prefix, last),
-            None => self.inner.list(prefix),
-        };
-        while let Some(meta) = entries.next().await {
-            let meta = meta?;
-            *last = Some(meta.location.clone());
-            let Some(key) = self.key_of(&meta.location) else { continue };
-            if sender.send(Ok(info(key, meta))).await.is_err() {
-                break;
+            if !pages.advance(next, is_empty)? {
+                return Ok(());
             }
         }
-        Ok(())
     }
 
     /// Starts a task on the threads of the store.
@@ -268,11 +297,7 @@ impl Store {
         key: &str,
         task: impl Future<Output = std::result::Result<T, Failure>> + Send + 'static,
     ) -> Result<T> {
-        let url = || self.url_of(key);
-        match self.threads.wait(task) {
-            Some(result) => result.map_err(|failure| failure.diagnostic(what, &url())),
-            None => Err(Diagnostic::new(Code::Internal, format!("cannot {what} `{}`: its thread ended", url()))),
-        }
+        self.threads.wait(task).map_err(|failure| failure.diagnostic(what, &self.url_of(key)))
     }
 
     /// Returns the operations on one object.

@@ -93,3 +93,43 @@ fn urls_name_stores() {
     let store = Store::in_memory().below("a").below("b/");
     assert_eq!((store.url(), &*store.url_of("k")), ("memory://store/a/b", "memory://store/a/b/k"));
 }
+
+/// Returns the number of pages until `next` is refused or ends.
+fn pages_of(next: impl Fn(u64) -> Option<String>, is_empty: bool) -> (u64, Option<String>) {
+    let (mut pages, mut count) = (Pages::default(), 0);
+    loop {
+        count += 1;
+        match pages.advance(next(count), is_empty) {
+            Ok(true) if count < 100_000 => {}
+            Ok(_) => return (count, None),
+            Err(failure) => return (count, Some(failure.diagnostic("list", "s3://b").message)),
+        }
+    }
+}
+
+#[test]
+fn listings_without_end_are_noticed() {
+    for circle in [1, 2, 3, 7, 100] {
+        let (count, error) = pages_of(|page| Some((page % circle).to_string()), false);
+        assert!(count <= 4 * circle + 4 && error.is_some_and(|error| error.contains("no end")), "{circle}: {count}");
+    }
+    let (count, error) = pages_of(|page| Some(page.to_string()), true);
+    assert!(count <= u64::from(EMPTY_PAGES) + 1 && error.is_some());
+    assert_eq!(pages_of(|page| (page < 5_000).then(|| page.to_string()), false), (5_000, None));
+    assert_eq!(pages_of(|_| Some(String::new()), false), (1, None));
+}
+
+#[test]
+fn listings_are_bounded() {
+    let store = Store::in_memory();
+    for key in ["a", "b", "c"] {
+        store.put(key, "".into(), Condition::Always).expect("put");
+    }
+    let listed = |max| {
+        let (sender, mut receiver) = mpsc::channel(10);
+        let below = store.clone();
+        let result = store.threads.wait(async move { below.list_into(&Path::default(), max, &sender).await });
+        (std::iter::from_fn(move || receiver.blocking_recv()).count(), result.is_ok())
+    };
+    assert_eq!((listed(3), listed(2)), ((3, true), (2, false)));
+}

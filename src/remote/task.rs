@@ -1,26 +1,63 @@
 //! Objects, operations on one as tasks, and the threads of a store that run them.
 
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, mpsc};
 
+use async_trait::async_trait;
 use bytes::Bytes;
+use futures_util::{FutureExt, TryStreamExt};
+use object_store::aws::AmazonS3;
+use object_store::azure::MicrosoftAzure;
+use object_store::gcp::GoogleCloudStorage;
+use object_store::list::{PaginatedListOptions, PaginatedListStore};
+use object_store::memory::InMemory;
 use object_store::multipart::{MultipartStore, PartId};
 use object_store::path::Path;
 use object_store::{
-    Error, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, PutResult,
+    Error, GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, PutResult,
     UpdateVersion,
 };
 use tokio::runtime::{Builder, Runtime};
 
 use super::failure::{Failure, Patience};
+use super::http::MaxObject;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
 type Tried<T> = std::result::Result<T, Failure>;
 
 /// An implementation of a store.
-pub(super) trait Client: ObjectStore + MultipartStore {}
+#[async_trait]
+pub(super) trait Client: ObjectStore + MultipartStore {
+    /// Returns a page of the objects below `prefix`, which ends with a slash, and the token of the next page.
+    async fn page(&self, prefix: Option<&str>, token: Option<String>) -> Paged;
+}
 
-impl<T: ObjectStore + MultipartStore> Client for T {}
+pub(super) type Paged = object_store::Result<(Vec<ObjectMeta>, Option<String>)>;
+
+/// Implements [`Client`] for stores that list in pages.
+macro_rules! paged {
+    ($($store:ty),*) => {$(
+        #[async_trait]
+        impl Client for $store {
+            async fn page(&self, prefix: Option<&str>, token: Option<String>) -> Paged {
+                let options = PaginatedListOptions { page_token: token, ..PaginatedListOptions::default() };
+                let page = self.list_paginated(prefix, options).await?;
+                Ok((page.result.objects, page.page_token))
+            }
+        }
+    )*};
+}
+
+paged!(AmazonS3, GoogleCloudStorage, MicrosoftAzure);
+
+#[async_trait]
+impl Client for InMemory {
+    async fn page(&self, prefix: Option<&str>, _: Option<String>) -> Paged {
+        let prefix = prefix.map(Path::from);
+        Ok((self.list(prefix.as_ref()).try_collect().await?, None))
+    }
+}
 
 /// A version of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,12 +125,12 @@ impl Task {
 
     pub(super) async fn get(&self, max: u64, url: &str) -> Tried<Option<Object>> {
         let attempt = |_| async {
-            let found = self.inner.get_opts(&self.path, GetOptions::default()).await?;
+            let found = self.inner.get_opts(&self.path, at_most(max)).await?;
             let (size, meta) = (found.meta.size, found.meta.clone());
             if size > max {
                 return Err(Failure::Ours(too_long(url, size, max)));
             }
-            let bytes = found.bytes().await?;
+            let bytes = whole(found).await?;
             Ok(Object { bytes, revision: Revision { etag: meta.e_tag, version: meta.version } })
         };
         present(self.patience.run(attempt).await)
@@ -102,8 +139,8 @@ impl Task {
     pub(super) async fn range(&self, start: u64, end: u64, if_match: Option<String>) -> Tried<Bytes> {
         let attempt = |_| async {
             let range = Some(GetRange::Bounded(start..end));
-            let options = GetOptions { range, if_match: if_match.clone(), ..GetOptions::default() };
-            Ok(self.inner.get_opts(&self.path, options).await?.bytes().await?)
+            let options = GetOptions { range, if_match: if_match.clone(), ..at_most(end.saturating_sub(start)) };
+            whole(self.inner.get_opts(&self.path, options).await?).await
         };
         self.patience.run(attempt).await
     }
@@ -138,10 +175,10 @@ impl Task {
     /// Returns the version of the object if it has this content: an earlier attempt has put it.
     async fn ours(&self, bytes: &Bytes, error: Error) -> Tried<Revision> {
         let length = bytes.len() as u64;
-        match self.inner.get_opts(&self.path, GetOptions::default()).await {
+        match self.inner.get_opts(&self.path, at_most(length)).await {
             Ok(found) if found.meta.size == length => {
                 let revision = Revision { etag: found.meta.e_tag.clone(), version: found.meta.version.clone() };
-                if found.bytes().await? == bytes { Ok(revision) } else { Err(Failure::Condition(error)) }
+                if whole(found).await? == bytes { Ok(revision) } else { Err(Failure::Condition(error)) }
             }
             Ok(_) | Err(Error::NotFound { .. }) => Err(Failure::Condition(error)),
             Err(failed) => Err(failed.into()),
@@ -198,6 +235,24 @@ impl Task {
     pub(super) async fn discard_parts(&self, id: &String) -> Tried<()> {
         present(self.inner.abort_multipart(&self.path, id).await.map_err(Failure::from)).map(|_| ())
     }
+}
+
+/// Returns the options of reading at most `max` bytes. Servers that send more are cut off.
+fn at_most(max: u64) -> GetOptions {
+    let mut options = GetOptions::default();
+    options.extensions.insert(MaxObject(max));
+    options
+}
+
+/// Reads an answer, which must be as long as its head says.
+async fn whole(found: GetResult) -> Tried<Bytes> {
+    let expected = found.range.end.saturating_sub(found.range.start);
+    let bytes = found.bytes().await?;
+    if bytes.len() as u64 == expected {
+        return Ok(bytes);
+    }
+    let message = format!("the store sent {} bytes instead of {expected}", bytes.len());
+    Err(Failure::Refused(Error::Generic { store: "store", source: message.into() }))
 }
 
 /// Returns `None` for an object that does not exist.
@@ -258,14 +313,24 @@ impl Threads {
         }
     }
 
-    /// Runs a task and waits for its result. Returns `None` if it panicked.
-    pub(super) fn wait<T: Send + 'static>(&self, task: impl Future<Output = T> + Send + 'static) -> Option<T> {
+    /// Runs a task and waits for its result.
+    pub(super) fn wait<T: Send + 'static>(&self, task: impl Future<Output = Tried<T>> + Send + 'static) -> Tried<T> {
         let (sender, receiver) = mpsc::sync_channel(1);
         self.spawn(async move {
-            let _ = sender.send(task.await);
+            let _ = sender.send(caught(task).await);
         });
-        receiver.recv().ok()
+        receiver.recv().unwrap_or_else(|_| Err(Failure::Ours(ended())))
     }
+}
+
+/// Runs a task. A panic in it, or in the library of the store, is a failure of that task.
+pub(super) async fn caught<T>(task: impl Future<Output = Tried<T>>) -> Tried<T> {
+    AssertUnwindSafe(task).catch_unwind().await.unwrap_or_else(|_| Err(Failure::Ours(ended())))
+}
+
+fn ended() -> Box<Diagnostic> {
+    Diagnostic::new(Code::Internal, "the thread of a request ended early")
+        .with_help("check the settings of the store, such as its endpoint and its credentials")
 }
 
 #[cfg(test)]
@@ -275,9 +340,9 @@ mod tests {
     #[test]
     fn results_come_back_and_panics_do_not_hang() {
         let threads = Threads::start(2).expect("threads");
-        assert_eq!(threads.wait(async { 7 }), Some(7));
-        let none: Option<()> = threads.wait(async { panic!("expected by the test") });
-        assert_eq!(none, None);
-        assert_eq!(threads.wait(async { 8 }), Some(8), "other tasks run on");
+        assert_eq!(threads.wait(async { Ok(7) }).ok(), Some(7));
+        let failed: Tried<()> = threads.wait(async { panic!("expected by the test") });
+        assert!(matches!(failed, Err(Failure::Ours(error)) if error.code == Code::Internal));
+        assert_eq!(threads.wait(async { Ok(8) }).ok(), Some(8), "other tasks run on");
     }
 }

@@ -121,6 +121,15 @@ impl Draft {
     }
 }
 
+/// Returns the help for a type in the notation of kro's SimpleSchema: `integer | default=3 minimum=1`.
+fn of_simple_schema(name: &str) -> Option<String> {
+    let (kind, markers) = name.split_once('|')?;
+    let keyword = |marker: &str| marker.split_once('=').map(|(keyword, value)| format!(", {keyword}: {value}"));
+    let keywords: String = markers.split_whitespace().filter_map(keyword).collect();
+    let kind = kind.trim();
+    Some(format!("write `{{type: {kind}{keywords}}}`; `--schema-defaults` gives inputs their defaults"))
+}
+
 /// Maximum number of patterns in a schema.
 const PATTERNS: usize = 256;
 
@@ -128,7 +137,10 @@ impl<'d> Compiler<'d> {
     pub(super) fn one_type(&mut self, at: &str, name: &str) -> Types {
         Types::named(name).unwrap_or_else(|| {
             self.error(at, format!("there is no type `{name}`"));
-            self.suggest(name, Types::NAMES);
+            match of_simple_schema(name) {
+                Some(help) => self.errors.last_mut().into_iter().for_each(|error| error.help = Some(help.clone())),
+                None => self.suggest(name, Types::NAMES),
+            }
             if let Some(error) = self.errors.last_mut().filter(|error| error.help.is_none()) {
                 error.help = Some(format!("the types are {}", Types::NAMES.join(", ")));
             }

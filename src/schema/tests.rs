@@ -93,6 +93,10 @@ fn every_schema_error_has_a_pointer() {
         ("1", ": a schema must be a map or the name of a type"),
         ("strng", ": there is no type `strng`; did you mean `string`?"),
         (
+            "integer | default=3 minimum=1",
+            ": there is no type `integer | default=3 minimum=1`; write `{type: integer, default: 3, minimum: 1}`; `--schema-defaults` gives inputs their defaults",
+        ),
+        (
             "type: uuid",
             "/type: there is no type `uuid`; the types are null, boolean, integer, number, string, array, object",
         ),

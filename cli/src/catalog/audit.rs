@@ -20,7 +20,7 @@ pub(crate) fn run(
     let mut query = vec![("limit", limit.as_str())];
     query.extend(object.as_deref().map(|id| ("object", id)));
     query.extend(before.as_deref().map(|id| ("cursor", id)));
-    let changes = client.get(&path("/audit", &query))?;
+    let changes = client.rows(&path("/audit", &query))?;
     if output.json {
         output.result(&changes, String::new)?;
     } else {

@@ -55,7 +55,7 @@ pub(crate) fn run(client: &Client, command: &GeneratorCommand, output: &Output) 
         }
         GeneratorCommand::List => {
             let columns = ["name", "id", "is_active", "last_active_at", "description"];
-            output.rows(&client.get("/generators")?, &columns)?;
+            output.rows(&client.rows("/generators")?, &columns)?;
         }
         GeneratorCommand::Delete { generator } => {
             let id = references::generator(client, generator)?;

@@ -45,7 +45,7 @@ pub(crate) fn import(
 /// Sends the request of one file. Returns `true` if it made a new version.
 fn import_one(client: &Client, (body, content): &Request, strict: bool, output: &Output) -> ClientResult<bool> {
     let name = text(body, "name");
-    let versions = client.get(&path("/templates", &[("name", name)]))?;
+    let versions = client.rows(&path("/templates", &[("name", name)]))?;
     let last = rows(&versions).iter().max_by_key(|row| row["version"].as_i64());
     // A chart may bring its own schema.
     let is_same = |last: &Json, field: &str| body.get(field).is_none_or(|given| last[field] == *given);

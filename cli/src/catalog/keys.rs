@@ -83,7 +83,7 @@ pub(crate) fn run(client: &Client, command: &KeyCommand, output: &Output) -> Cli
                 "last_used_at",
                 "revoked_at",
             ];
-            output.rows(&client.get("/keys")?, &columns)?;
+            output.rows(&client.rows("/keys")?, &columns)?;
         }
         KeyCommand::Revoke { id, force } => {
             client.delete(&format!("/keys/{id}?force={force}"))?;

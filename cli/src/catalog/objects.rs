@@ -79,7 +79,7 @@ fn object(client: &Client, reference: &str) -> ClientResult<String> {
     if reference.parse::<Uuid>().is_ok() {
         return Ok(reference.to_owned());
     }
-    let objects = client.get(&format!("/stacks/{}/deployment-objects?limit=1", stack(client, reference)?))?;
+    let objects = client.rows(&format!("/stacks/{}/deployment-objects?limit=1", stack(client, reference)?))?;
     let message = || format!("stack `{reference}` has no deployment objects");
     let newest = rows(&objects).first().ok_or_else(|| Diagnostic::new(Code::CatalogRefused, message()))?;
     Ok(id(newest).to_owned())
@@ -106,7 +106,7 @@ pub(crate) fn object_place(text: &str) -> Result<(String, LinePlace), String> {
 pub(crate) fn why(client: &Client, (name, place): &(String, LinePlace), output: &Output) -> ClientResult<Exit> {
     let LinePlace { line, column } = place;
     let column = column.map(|column| format!("&column={column}")).unwrap_or_default();
-    let found = client.get(&format!("/deployment-objects/{}/why?line={line}{column}", object(client, name)?))?;
+    let found = client.row(&format!("/deployment-objects/{}/why?line={line}{column}", object(client, name)?))?;
     let answer: Answer = serde_json::from_value(found.clone())
         .map_err(|error| Diagnostic::new(Code::CatalogUnreachable, format!("the response cannot be read: {error}")))?;
     output.result(&found, || answer.text(output.stderr.colors_stdout()))?;
@@ -219,7 +219,7 @@ pub(crate) fn run_stack(client: &Client, command: &StackCommand, output: &Output
             output.result(&stack, || format!("{}: {}\n", text(&stack, "name"), id(&stack)))?;
         }
         StackCommand::List => {
-            output.rows(&client.get("/stacks")?, &["name", "id", "generator_id", "description"])?;
+            output.rows(&client.rows("/stacks")?, &["name", "id", "generator_id", "description"])?;
         }
         StackCommand::Delete { stack } => {
             let id = references::stack(client, stack)?;
@@ -229,7 +229,7 @@ pub(crate) fn run_stack(client: &Client, command: &StackCommand, output: &Output
         StackCommand::Objects { stack } => {
             let path = format!("/stacks/{}/deployment-objects", references::stack(client, stack)?);
             let columns = ["sequence_id", "id", "submitted_at", "is_deletion_marker", "yaml_checksum"];
-            output.rows(&client.get(&path)?, &columns)?;
+            output.rows(&client.rows(&path)?, &columns)?;
         }
     }
     Ok(Exit::Ok)

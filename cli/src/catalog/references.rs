@@ -39,10 +39,10 @@ impl FromStr for TemplateRef {
 /// Returns the template that the catalog has for a reference.
 pub(crate) fn template(client: &Client, reference: &TemplateRef) -> ClientResult<Json> {
     match reference {
-        TemplateRef::Id(id) => client.get(&format!("/templates/{id}")),
-        TemplateRef::Newest(name) => client.get(&path("/templates/newest", &[("name", name)])),
+        TemplateRef::Id(id) => client.row(&format!("/templates/{id}")),
+        TemplateRef::Newest(name) => client.row(&path("/templates/newest", &[("name", name)])),
         TemplateRef::Version(name, number) => {
-            let all = client.get(&path("/templates", &[("name", name)]))?;
+            let all = client.rows(&path("/templates", &[("name", name)]))?;
             let found = rows(&all).iter().find(|row| row["version"].as_i64() == Some(*number));
             found.cloned().ok_or_else(|| {
                 let there = rows(&all).iter().map(|row| row["version"].to_string());
@@ -67,7 +67,7 @@ fn by_name(client: &Client, list: &str, what: &str, reference: &str) -> ClientRe
     if let Ok(id) = reference.parse::<Uuid>() {
         return Ok(id.to_string());
     }
-    let all = client.get(list)?;
+    let all = client.rows(list)?;
     if let Some(row) = rows(&all).iter().find(|row| text(row, "name") == reference) {
         return Ok(id(row).to_owned());
     }

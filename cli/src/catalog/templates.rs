@@ -177,7 +177,7 @@ pub(crate) fn strict_path(path: &str, strict: bool) -> String {
 
 /// Lists templates.
 pub(crate) fn list(client: &Client, all: bool, output: &Output) -> ClientResult<Exit> {
-    let list = client.get(if all { "/templates" } else { "/templates?latest=true" })?;
+    let list = client.rows(if all { "/templates" } else { "/templates?latest=true" })?;
     output.rows(&list, COLUMNS)?;
     Ok(Exit::Ok)
 }
@@ -186,7 +186,7 @@ pub(crate) fn list(client: &Client, all: bool, output: &Output) -> ClientResult<
 pub(crate) fn show(client: &Client, reference: &TemplateRef, output: &Output) -> ClientResult<Exit> {
     let mut row = template(client, reference)?;
     for field in ["labels", "annotations"] {
-        row[field] = client.get(&format!("/templates/{}/{field}", id(&row)))?;
+        row[field] = client.rows(&format!("/templates/{}/{field}", id(&row)))?;
     }
     output.result(&row, || {
         let mut out = version_of(&row) + "\n";
@@ -219,13 +219,13 @@ pub(crate) fn metadata(
         client.delete(&format!("{path}/{}", segment(key)))?;
     }
     let columns: &[&str] = if list == "labels" { &["label"] } else { &["key", "value"] };
-    output.rows(&client.get(&path)?, columns)?;
+    output.rows(&client.rows(&path)?, columns)?;
     Ok(Exit::Ok)
 }
 
 /// Lists the versions of a template.
 pub(crate) fn history(client: &Client, reference: &TemplateRef, output: &Output) -> ClientResult<Exit> {
-    let list = client.get(&format!("/templates/{}/versions", id(&template(client, reference)?)))?;
+    let list = client.rows(&format!("/templates/{}/versions", id(&template(client, reference)?)))?;
     output.rows(&list, &["version", "id", "created_at", "checksum", "description"])?;
     Ok(Exit::Ok)
 }

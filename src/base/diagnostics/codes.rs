@@ -75,6 +75,7 @@ codes! {
     BadIndex             "E0202" "name.bad_index"              "a key or index does not exist or cannot be used";
     UnknownAttribute     "E0203" "name.unknown_attribute"      "an attribute is not known yet";
     UngivenCondition     "E0204" "name.ungiven_condition"      "a condition tests a name that is never set";
+    ReadElsewhere        "E0205" "name.read_elsewhere"         "a loop variable lacks a field that an input has";
 
     TypeMismatch         "E0301" "value.type_mismatch"         "an operator does not take this type";
     Arithmetic           "E0302" "value.arithmetic"            "a division by zero or a numeric overflow";
@@ -136,12 +137,13 @@ codes! {
     ControlCharacter              "E0752" "control_character"                 "a control character in literal text";
     UnreferenceableName           "E0753" "unreferenceable_name"              "a name that no expression can refer to";
     DuplicateStep                 "E0754" "duplicate_step"                    "two steps with the same name";
+    ShellExpressionRunAsCode      "E0755" "shell_expression_run_as_code"      "a value that a shell runs as code";
 
     InputSyntax          "E0801" "input.syntax"                "cannot parse an input file";
     BadSet               "E0802" "input.bad_set"               "cannot parse a `--set` option";
     SetConflict          "E0803" "input.set_conflict"          "a `--set` path leads through a value that is not a map";
     BadFleet             "E0804" "input.bad_fleet"             "a fleet is not a list of maps";
-    DuplicateKey         "E0805" "input.duplicate_key"         "a map of an input file has a key twice";
+    DuplicateKey         "E0805" "input.duplicate_key"         "a map has a key twice";
     InputStructure       "E0806" "input.structure"             "an input lacks what the command needs";
     InputType            "E0807" "input.type"                  "a value of an input has the wrong type";
     UnfitValues          "E0808" "input.schema"                "merged values do not fit their schema";

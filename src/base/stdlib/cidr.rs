@@ -30,29 +30,24 @@ pub fn address(text: &str) -> Result<IpAddr, BadAddress> {
     }
 }
 
-/// Formats an address as [`address`] parses it.
-pub fn text(address: IpAddr) -> String {
-    match address {
-        IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some() => {
-            let [.., high, low] = v6.segments();
-            format!("::ffff:{high:x}:{low:x}")
-        }
-        address => address.to_string(),
-    }
+/// Parses an address in its canonical form, in which an embedded IPv4 address has dots: `::ffff:10.0.0.1`.
+pub fn canonical(text: &str) -> Option<IpAddr> {
+    text.parse().ok()
 }
 
 /// Returns `true` for global and private unicast addresses: not unspecified, loopback, multicast, broadcast or link-local.
 pub fn is_global_unicast(address: IpAddr) -> bool {
+    let plain = address.to_canonical();
     address != IpAddr::V4(Ipv4Addr::BROADCAST)
         && !address.is_unspecified()
-        && !address.is_loopback()
-        && !address.is_multicast()
+        && !plain.is_loopback()
+        && !plain.is_multicast()
         && !is_link_local_unicast(address)
 }
 
 /// Returns `true` for link-local unicast addresses.
 pub fn is_link_local_unicast(address: IpAddr) -> bool {
-    match address {
+    match address.to_canonical() {
         IpAddr::V4(v4) => v4.is_link_local(),
         IpAddr::V6(v6) => v6.is_unicast_link_local(),
     }
@@ -60,7 +55,7 @@ pub fn is_link_local_unicast(address: IpAddr) -> bool {
 
 /// Returns `true` for link-local multicast addresses.
 pub fn is_link_local_multicast(address: IpAddr) -> bool {
-    match address {
+    match address.to_canonical() {
         IpAddr::V4(v4) => matches!(v4.octets(), [224, 0, 0, _]),
         IpAddr::V6(v6) => matches!(v6.octets(), [0xFF, scope, ..] if scope & 0x0F == 2),
     }
@@ -81,6 +76,15 @@ impl Block {
     /// # Errors
     /// The reason that the text is not a block.
     pub fn parse(text: &str) -> Result<Self, BadAddress> {
+        Self::parse_with(text, address)
+    }
+
+    /// Parses a block in its canonical form: see [`canonical`].
+    pub fn canonical(text: &str) -> Option<Self> {
+        Self::parse_with(text, |text| canonical(text).ok_or(BadAddress::Form)).ok()
+    }
+
+    fn parse_with(text: &str, address: impl Fn(&str) -> Result<IpAddr, BadAddress>) -> Result<Self, BadAddress> {
         let (start, length) = text.rsplit_once('/').ok_or(BadAddress::Form)?;
         let address = address(start)?;
         let is_number = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
@@ -121,7 +125,7 @@ const fn width(address: IpAddr) -> u8 {
 
 impl fmt::Display for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", text(self.address), self.prefix)
+        write!(f, "{}/{}", self.address, self.prefix)
     }
 }
 
@@ -135,9 +139,11 @@ mod tests {
             ("127.0.0.1", "127.0.0.1"),
             ("2001:DB8:0::1", "2001:db8::1"),
             ("::1.2.3.4", "::102:304"),
-            ("::FFFF:c0a8:0001", "::ffff:c0a8:1"),
+            ("::FFFF:c0a8:0001", "::ffff:192.168.0.1"),
         ] {
-            assert_eq!(address(text).map(super::text).as_deref(), Ok(canonical), "{text}");
+            let address = address(text).unwrap();
+            assert_eq!(address.to_string(), canonical, "{text}");
+            assert_eq!(super::canonical(canonical), Some(address), "{text}");
         }
         for (text, why) in [
             ("", BadAddress::Form),
@@ -171,6 +177,11 @@ mod tests {
             ("ff02::1", (false, false, true)),
             ("ff12::1", (false, false, true)),
             ("ff00::1", (false, false, false)),
+            ("::ffff:a00:1", (true, false, false)),
+            ("::ffff:7f00:1", (false, false, false)),
+            ("::ffff:a9fe:1", (false, true, false)),
+            ("::ffff:e000:1", (false, false, true)),
+            ("::ffff:0:0", (true, false, false)),
         ] {
             assert_eq!(kinds(text), wanted, "{text}");
         }
@@ -180,7 +191,7 @@ mod tests {
     fn blocks() {
         let block = |text: &str| Block::parse(text).unwrap();
         assert_eq!(block("192.168.0.1/24").masked().to_string(), "192.168.0.0/24");
-        assert_eq!(block("::ffff:c0a8:1/112").masked().to_string(), "::ffff:c0a8:0/112");
+        assert_eq!(block("::ffff:c0a8:1/112").masked().to_string(), "::ffff:192.168.0.0/112");
         assert_eq!(block("1.2.3.4/0").masked().to_string(), "0.0.0.0/0");
         assert_eq!(block("2001:db8::1/128").masked().to_string(), "2001:db8::1/128");
         assert!(block("10.0.0.0/8").contains_block(block("10.0.0.0/8")));

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use self::registry::{Call, Registry, Reply};
-use super::failure::Patience;
+use super::http::StoreOptions;
 use crate::location::is_digest;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
@@ -99,6 +99,19 @@ pub fn digest(bytes: &[u8]) -> String {
 /// # Errors
 /// `store.bad_url` for a reference with a digest; `store.denied`, `store.unreachable`, `store.failed`.
 pub fn push(reference: &Reference, bytes: Bytes, annotations: BTreeMap<String, String>) -> Result<String> {
+    push_with(reference, bytes, annotations, &StoreOptions::default())
+}
+
+/// Works like [`push`], with other attempts and another timeout.
+///
+/// # Errors
+/// Same as [`push`].
+pub fn push_with(
+    reference: &Reference,
+    bytes: Bytes,
+    annotations: BTreeMap<String, String>,
+    options: &StoreOptions,
+) -> Result<String> {
     if reference.digest().is_some() {
         let message = format!("cannot push to `oci://{reference}`: the digest follows from the content");
         return Err(Diagnostic::new(Code::BadUrl, message).with_help("push to a tag"));
@@ -116,7 +129,7 @@ pub fn push(reference: &Reference, bytes: Bytes, annotations: BTreeMap<String, S
         let message = format!("cannot push `oci://{reference}`: the annotations have {} bytes", thousands(json.len()));
         return Err(Diagnostic::new(Code::StoreFailed, message).with_help("push fewer templates in one artifact"));
     }
-    let mut registry = Registry::new(reference, Patience::default());
+    let mut registry = Registry::new(reference, options);
     let pushed = push_all(&mut registry, reference, bytes, json);
     pushed.map_err(|error| registry.without_credentials(error))
 }
@@ -162,7 +175,15 @@ fn push_blob(registry: &mut Registry<'_>, reference: &Reference, bytes: Bytes) -
 /// `store.missing`; `store.wrong_digest`; `artifact.not_one` for content of another type; `limit.source_bytes`;
 /// `store.denied`, `store.unreachable`, `store.failed`.
 pub fn pull(reference: &Reference, max: u64) -> Result<Pulled> {
-    let mut registry = Registry::new(reference, Patience::default());
+    pull_with(reference, max, &StoreOptions::default())
+}
+
+/// Works like [`pull`], with other attempts and another timeout.
+///
+/// # Errors
+/// Same as [`pull`].
+pub fn pull_with(reference: &Reference, max: u64, options: &StoreOptions) -> Result<Pulled> {
+    let mut registry = Registry::new(reference, options);
     let pulled = pull_all(&mut registry, reference, max);
     pulled.map_err(|error| registry.without_credentials(error))
 }
@@ -210,7 +231,7 @@ fn expect(reply: &Reply, status: StatusCode, what: &str, reference: &Reference) 
     let text = String::from_utf8_lossy(reply.body.get(..500).unwrap_or(&reply.body));
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let message = format!("cannot {what} `oci://{reference}`: the registry answers {}: {text}", reply.status);
-    Err(Diagnostic::new(Code::StoreFailed, message))
+    Err(Diagnostic::new(Code::StoreFailed, message).with_help("check the reference, and that the host is a registry"))
 }
 
 fn check_digest(reference: &Reference, what: &str, expected: &str, found: &str) -> Result<()> {

@@ -1,26 +1,25 @@
 //! Requests to a registry, with its authentication: challenges (`WWW-Authenticate`), and credentials from Docker's
 //! configuration.
 
-use std::io::Read;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode, Uri, header};
 use serde::Deserialize;
-use ureq::Agent;
 
 use super::login::{Credentials, basic, config_path, find_credentials};
 use crate::clock::Skew;
 use crate::failure::{Failure, Patience};
-use crate::http::{Connector, broken, failure_of, is_transient, overloaded, send};
+use crate::http::{Connector, StoreOptions, broken, error_text, failure_of, is_transient, overloaded, secrets, send};
 use crate::location::Reference;
+use crate::notice;
 use dropforge_base::credentials;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::mask::Mask;
+use dropforge_http::ureq::Agent;
+use dropforge_http::{read_all, without};
 
-/// Time without progress after which a request is given up.
-const TIMEOUT: Duration = Duration::from_secs(30);
-/// Maximum length of a token's response and of an error.
+/// Maximum length of a token's response.
 const MAX_REPLY: u64 = 1 << 20;
 /// Maximum number of redirects of one request.
 const REDIRECTS: usize = 5;
@@ -62,16 +61,17 @@ pub(super) struct Call<'c> {
 
 impl<'r> Registry<'r> {
     /// Reaches the registry of `reference`: with TLS, unless it is on this machine.
-    pub(super) fn new(reference: &'r Reference, patience: Patience) -> Self {
-        Self::with(reference, patience, find_credentials(reference.registry()))
+    pub(super) fn new(reference: &'r Reference, options: &StoreOptions) -> Self {
+        Self::with(reference, options, find_credentials(reference.registry()))
     }
 
-    fn with(reference: &'r Reference, patience: Patience, credentials: Option<Credentials>) -> Self {
-        let connector = Connector { timeout: TIMEOUT, connections: 4, skew: Skew::default().into() };
+    fn with(reference: &'r Reference, options: &StoreOptions, credentials: Option<Credentials>) -> Self {
+        let (patience, timeout) = (options.patience, options.timeout);
+        let connector = Connector { timeout, connections: 4, skew: Skew::default().into() };
         let plain = reference.is_loopback();
         let host = if reference.registry() == "docker.io" { "registry-1.docker.io" } else { reference.registry() };
         let base = format!("{}://{host}", if plain { "http" } else { "https" });
-        let agent = connector.agent(plain, Duration::from_secs(5));
+        let agent = connector.agent(plain, timeout.min(Duration::from_secs(5)));
         let mask = credentials.as_ref().map_or_else(Mask::none, Credentials::mask);
         Self { reference, agent, base, credentials, authorization: None, mask, patience }
     }
@@ -115,7 +115,8 @@ impl<'r> Registry<'r> {
     }
 
     fn send(&self, what: &str, call: &Call<'_>) -> Result<(Reply, Option<Challenge>)> {
-        let result = self.patience.repeat(|| self.attempt(call));
+        let waiting = format!("waiting for `{}` to {what} `oci://{}`", self.base, self.reference);
+        let result = notice::watch(&waiting, || self.patience.repeat(|| self.attempt(call)));
         result.map_err(|failure| failure.diagnostic(what, &format!("oci://{}", self.reference)))
     }
 
@@ -150,20 +151,18 @@ impl<'r> Registry<'r> {
 
     /// Sends a request once and reads the response, of at most `max` bytes.
     fn exchange(&self, request: Request<Bytes>, max: u64) -> std::result::Result<(Reply, Option<Challenge>), Failure> {
+        let secrets = secrets(request.headers());
         let response = send(&self.agent, request).map_err(failure_of)?;
         let (head, mut body) = response.into_parts();
         if is_transient(head.status) {
-            return Err(failure_of(overloaded(head.status, &head.headers, &mut body)));
+            return Err(failure_of(overloaded(head.status, &head.headers, body)));
         }
         let text = |name| head.headers.get(name).and_then(|value| value.to_str().ok());
         let (challenge, location) = (text(header::WWW_AUTHENTICATE).and_then(parse_challenge), text(header::LOCATION));
-        let max = if head.status.is_success() { max } else { MAX_REPLY };
-        let mut bytes = Vec::new();
-        let read = body.as_reader().take(max.saturating_add(1)).read_to_end(&mut bytes);
-        read.map_err(|error| failure_of(broken(&ureq::Error::from(error))))?;
-        if bytes.len() as u64 > max {
-            return Err(self.refused("its response is longer than it may be"));
-        }
+        let bytes = match head.status.is_success() {
+            true => read_all(&mut body, max).map_err(|error| failure_of(broken(&error)))?,
+            false => without(&error_text(body), secrets.iter().map(String::as_str)).into_bytes(),
+        };
         Ok((Reply { status: head.status, location: location.map(str::to_owned), body: bytes }, challenge))
     }
 
@@ -243,9 +242,16 @@ impl<'r> Registry<'r> {
         let request = request.body(Bytes::from(body)).map_err(|error| fail(self.refused(&error.to_string())))?;
         let reply = self.patience.repeat(|| self.exchange(request.clone(), MAX_REPLY)).map_err(fail)?;
         let (status, bytes) = (reply.0.status, reply.0.body);
-        let token: Option<Token> = serde_json::from_slice(&bytes).ok().filter(|_| status.is_success());
-        let token = token.and_then(|token| token.token.or(token.access_token)).ok_or_else(|| self.denied(what))?;
-        Ok(format!("Bearer {token}"))
+        if !status.is_success() {
+            return Err(self.denied(what));
+        }
+        let token: Option<Token> = serde_json::from_slice(&bytes).ok();
+        let token = token.and_then(|token| token.token.or(token.access_token));
+        let is_visible = |token: &String| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+        match token.filter(is_visible) {
+            Some(token) => Ok(format!("Bearer {token}")),
+            None => Err(fail(self.refused("its service of tokens sends no token"))),
+        }
     }
 
     fn resolve_realm(&self, url: &str) -> std::result::Result<Uri, Failure> {

@@ -8,7 +8,8 @@ use dropforge_base::stdlib::hashes;
 use dropforge_base::stdlib::hashes::sha256;
 use dropforge_machine::function::{Cx, Held};
 use dropforge_machine::functions;
-use dropforge_value::{Capsule, CapsuleContent, Extended, JsonStyle, Value, write_json};
+use dropforge_value::marshal::{Refused, exchange_json};
+use dropforge_value::{ByKey, Capsule, CapsuleContent, Extended, JsonStyle, Value, Viewed};
 
 functions! {
     /// The library of merged maps.
@@ -60,20 +61,24 @@ fn merged<'v>(
 functions! {
     /// The library `json`.
     pub static JSON:
-    "json.marshal", "Encodes a value as JSON, with sorted keys." ["json.marshal({'b': [1, 1.5, null], 'a': 'x'})" => "'{\"a\":\"x\",\"b\":[1,1.5,null]}'"]
+    "json.marshal", "Encodes a value as JSON, with sorted keys. `<`, `>` and `&` are escaped."
+        ["json.marshal({'b': [1, 1.5, null], 'a': 'x'})" => "'{\"a\":\"x\",\"b\":[1,1.5,null]}'", "json.marshal([1.0, '<'])" => "'[1,\"\\\\u003c\"]'"]
         | "json.marshal_dyn" (Dyn) -> String = marshal;
     "json.unmarshal", "Decodes JSON. Integers have the type `int`."
         ["json.unmarshal('{\"a\": [1, 1.5]}').a" => "[1, 1.5]", "json.unmarshal('{')" => "E0403"]
         | "json.unmarshal_string" (String) -> Dyn = unmarshal;
 }
 
-/// Bytes of JSON that are charged together, unless a text is longer.
-const PIECE: usize = 256;
-
+/// Encodes a value as the reference does: markup is escaped, and a double without a fraction has no `.0`.
 fn marshal<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<String> {
     let (mut json, mut held) = (String::new(), Held::new(cx));
-    write_json(value, JsonStyle::Compact, &mut json, &mut |len| held.step(len).map(|()| len + PIECE))?;
-    Ok(json)
+    let style = JsonStyle::Exchanged { pretty: false, markup: true };
+    let written = exchange_json(Viewed(value, ByKey), style, &mut json, &mut |len: usize| held.step(len));
+    match written {
+        Ok(()) => Ok(json),
+        Err(Refused::Stopped(error)) => Err(error),
+        Err(Refused::Value(why)) => Err(bad_argument(format!("json.marshal failed to encode value: {why}"))),
+    }
 }
 
 fn unmarshal<'v>(cx: &Cx<'v>, json: &'v str) -> Result<Value<'v>> {

@@ -15,7 +15,7 @@ functions! {
     /// The library `network`, which is also the one of Kubernetes.
     pub static TABLE:
     "ip", "Parses an IP address, or returns the address of a CIDR block."
-        ["string(ip('2001:DB8::68'))" => "'2001:db8::68'", "cidr('192.168.0.1/24').ip() == ip('192.168.0.1')" => "true",
+        ["string(ip('2001:DB8::68'))" => "'2001:db8::68'", "cidr('192.168.0.1/24').ip() == ip('192.168.0.1')" => "true", "string(ip('::ffff:a00:1'))" => "'::ffff:10.0.0.1'",
          "ip('127.0.0.01')" => "E0403", "ip('::ffff:10.0.0.1')" => "E0403"]
         | "string_to_ip" (String) -> "net.IP" = identity::<Parsed<IpAddr>>;
         | "cidr_ip" member ("net.CIDR") -> "net.IP" = |block: Parsed<Block>| Parsed(block.address);
@@ -29,7 +29,7 @@ functions! {
     "isUnspecified", "Returns `true` for the unspecified address." ["ip('0.0.0.0').isUnspecified()" => "true", "ip('::1').isUnspecified()" => "false"]
         | "ip_is_unspecified" member ("net.IP") -> Bool = |address: Parsed<IpAddr>| address.is_unspecified();
     "isLoopback", "Returns `true` for a loopback address." ["ip('127.0.0.1').isLoopback()" => "true"]
-        | "ip_is_loopback" member ("net.IP") -> Bool = |address: Parsed<IpAddr>| address.is_loopback();
+        | "ip_is_loopback" member ("net.IP") -> Bool = |address: Parsed<IpAddr>| address.to_canonical().is_loopback();
     "isGlobalUnicast", "Returns `true` for a global unicast address."
         ["ip('192.168.0.1').isGlobalUnicast()" => "true", "ip('255.255.255.255').isGlobalUnicast()" => "false"]
         | "ip_is_global_unicast" member ("net.IP") -> Bool = |address: Parsed<IpAddr>| cidr::is_global_unicast(address.0);
@@ -76,7 +76,10 @@ fn invalid(text: &str, why: BadAddress, form: &str, zone: &str) -> Box<Diagnosti
 impl<'v> FromArgument<'_, 'v> for Parsed<IpAddr> {
     fn take(arguments: &mut Arguments<'_, 'v>) -> Outcome<Self> {
         let value = arguments.value()?;
-        Ok(Self(address(value.as_str().unwrap_or(Content::of(value).0))?))
+        match cidr::canonical(Content::of(value).0) {
+            Some(address) => Ok(Self(address)),
+            None => Ok(Self(address(value.as_str().unwrap_or(""))?)),
+        }
     }
 }
 
@@ -86,7 +89,7 @@ fn address(text: &str) -> Result<IpAddr> {
 
 impl<'v> IntoValue<'v> for Parsed<IpAddr> {
     fn into_value(self, cx: &Cx<'v>) -> Result<Value<'v>> {
-        capsule(cx, IP, &cidr::text(self.0))
+        capsule(cx, IP, &self.0.to_string())
     }
 }
 
@@ -94,7 +97,10 @@ impl<'v> IntoValue<'v> for Parsed<IpAddr> {
 impl<'v> FromArgument<'_, 'v> for Parsed<Block> {
     fn take(arguments: &mut Arguments<'_, 'v>) -> Outcome<Self> {
         let value = arguments.value()?;
-        let text = value.as_str().unwrap_or(Content::of(value).0);
+        if let Some(block) = Block::canonical(Content::of(value).0) {
+            return Ok(Self(block));
+        }
+        let text = value.as_str().unwrap_or("");
         Ok(Block::parse(text).map(Self).map_err(|why| invalid(text, why, "network address", "CIDR"))?)
     }
 }
@@ -106,7 +112,7 @@ impl<'v> IntoValue<'v> for Parsed<Block> {
 }
 
 fn is_canonical(text: &str) -> Result<bool> {
-    Ok(text == cidr::text(address(text)?))
+    Ok(text == address(text)?.to_string())
 }
 
 fn contains(block: Parsed<Block>, address: Parsed<IpAddr>) -> bool {

@@ -27,7 +27,7 @@ functions! {
         | "optional_hasValue" member ((optional V)) -> Bool = has_value;
     "value", "Returns the value that an optional holds." ["optional.of(1).value()" => "1", "optional.none().value()" => "E0403"]
         | "optional_value" member ((optional V)) -> V = value;
-    "or", "Returns the first of two optionals that holds a value." ["optional.none().or(optional.of(1)).value()" => "1"]
+    "or", "Returns the first of two optionals that holds a value." ["optional.none().or(optional.of(1)).value()" => "1", "optional.none().or(null)" => "null"]
         | "optional_or_optional" member ((optional V), (optional V)) -> (optional V) = or;
     "orValue", "Returns the value that an optional holds, or else the argument." ["optional.none().orValue(1)" => "1"]
         | "optional_orValue_value" member ((optional V), V) -> V = or_value;

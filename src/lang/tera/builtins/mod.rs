@@ -25,6 +25,9 @@ mod plus;
 mod strings;
 mod values;
 
+/// The function whose literal argument is read when a template is compiled.
+pub(crate) const RAW_FILE: &str = "raw_file";
+
 pub(super) use functions::has_item;
 pub(super) use values::write_text;
 

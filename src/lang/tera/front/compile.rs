@@ -5,7 +5,7 @@
 //! A missing template that the reference needs to accept the entry (a parent, an imported file) is an error here, and
 //! so is invalid inheritance. A missing include matters only if a render reaches it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bumpalo::Bump;
@@ -115,9 +115,10 @@ impl<'a> Templates<'a> {
         self.list.first()?.parents.last().copied()
     }
 
-    /// Returns the names of all templates except the entry, sorted.
-    pub fn reaches(&self) -> Vec<String> {
-        let mut names: Vec<_> = self.list.iter().skip(1).map(|one| one.source.name().to_owned()).collect();
+    /// Returns the names of all templates except the entry, and of these files, sorted.
+    pub fn reaches(&self, raw_files: BTreeSet<String>) -> Vec<String> {
+        let templates = self.list.iter().skip(1).map(|one| one.source.name().to_owned());
+        let mut names: Vec<_> = templates.chain(raw_files).collect();
         names.sort_unstable();
         names.dedup();
         names
@@ -307,8 +308,8 @@ fn compile_one<'a>(cache: &mut ParseCache<'a>, emitter: &mut Emitter<'a>, unit: 
     let templates = Templates::load(cache, unit)?;
     emitter.restart(unit.limits.code_words);
     emitter.reserve(templates.list.iter().map(|one| one.source.text().len()).sum());
-    let lints = lower::lower(unit, &templates, emitter).map_err(|error| vec![error])?;
+    let (lints, raw_files) = lower::lower(unit, &templates, emitter).map_err(|error| vec![error])?;
     let lints = at_most(without_duplicates(lints), unit.limits.diagnostics, 0);
     let program = emitter.finish().map_err(|error| vec![error])?;
-    Ok(Compiled { program, lints, reaches: templates.reaches(), tree: None })
+    Ok(Compiled { program, lints, reaches: templates.reaches(raw_files), tree: None })
 }

@@ -196,6 +196,10 @@ impl<'w> FactWalk<'w, '_> {
             held.fact = Fact::Present;
         }
         match lack {
+            Some(lack) if held.fact.is_present() == Some(true) => {
+                let path = self.dialect.unmarked(self.code.str(path.name));
+                self.miss(Miss { at: instruction.at, path, lack, effect: Effect::Elsewhere });
+            }
             Some(_) if instruction.op.info().provenance == Provenance::OptionalPath => {
                 held.fact = Fact::Absent(Some(instruction.at))
             }

@@ -36,7 +36,8 @@ enum StepKey<'w> {
 
 impl<'w> FactWalk<'w, '_> {
     /// Finds the facts about the value of a path, of which the indexes have been taken from the stack. Returns the step
-    /// without a value if it certainly has none.
+    /// without a value if the path certainly has none, or if the variable that it begins with has none and another of that
+    /// name has one.
     pub(super) fn look_up(
         &mut self,
         path: &Path<'w>,
@@ -44,7 +45,7 @@ impl<'w> FactWalk<'w, '_> {
         state: &FactState<'w>,
     ) -> (Held<'w>, Option<Lack<'w>>) {
         let keys: SmallVec<[StepKey<'w>; 4]> = path.segments().map(|(segment, _)| self.key(segment, indexes)).collect();
-        let (mut nodes, mut lack, mut fact) = (Vec::new(), None, None);
+        let (mut nodes, mut lack, mut fact, mut passed) = (Vec::new(), None, None, None);
         for root in path.roots() {
             let base = self.root(root, state);
             nodes.extend(self.walk_nodes(base.nodes(), &keys));
@@ -52,6 +53,7 @@ impl<'w> FactWalk<'w, '_> {
                 // The next root may have the value.
                 Err(found) => lack = deeper(lack, found),
                 Ok(found) => {
+                    passed = passed.or(lack.take().filter(|lack: &Lack<'_>| lack.step.is_some()));
                     fact.get_or_insert(found);
                     if found.is_present() == Some(true) {
                         break;
@@ -67,7 +69,7 @@ impl<'w> FactWalk<'w, '_> {
         }
         let nodes: Option<Rc<[NodeId]>> = (!nodes.is_empty()).then(|| nodes.into());
         match fact {
-            Some(fact) => (Held { fact, nodes, origin: None }, None),
+            Some(fact) => (Held { fact, nodes, origin: None }, passed.filter(|_| fact.is_present() == Some(true))),
             None => (Held { fact: Fact::Unknown, nodes, origin: None }, lack),
         }
     }

@@ -69,6 +69,8 @@ pub struct Miss<'w> {
 /// The consequence of a missing value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
+    /// The value of another variable or input of that name is read.
+    Elsewhere,
     /// The path is a condition, which is false.
     Condition,
     /// Rendering fails if it takes a branch whose condition is not known.

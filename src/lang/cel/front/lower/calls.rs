@@ -156,10 +156,15 @@ impl<'t> Lower<'_, 't> {
         self.intrinsic("held", 1);
         let height = self.emitter.height();
         self.emitter.jump(Op::JumpPresent, some);
-        self.emitter.load_slot(slot);
-        self.sometimes(|lower| lower.value(other))?;
-        self.at(id);
-        self.called(&function.name, function.signature(), true, 2);
+        if function.name == "or" {
+            // The reference takes any value here, such as null.
+            self.sometimes(|lower| lower.value(other))?;
+        } else {
+            self.emitter.load_slot(slot);
+            self.sometimes(|lower| lower.value(other))?;
+            self.at(id);
+            self.called(&function.name, function.signature(), true, 2);
+        }
         self.emitter.jump(Op::Jump, end);
         self.emitter.bind(some);
         self.emitter.set_height(height);

@@ -85,7 +85,7 @@ pub(super) fn read_again(
         at += 1;
     }
     loading.cycles();
-    let errors = without_duplicates(loading.errors);
+    let errors = without_duplicates(loading.settled());
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -162,7 +162,8 @@ struct Loading<'r> {
     files: Vec<Loaded>,
     /// Files that a computed path may name and that have errors. Such an error is raised where the path names the file.
     broken: HashMap<FileId, Box<Diagnostic>>,
-    errors: Vec<Box<Diagnostic>>,
+    /// Errors, each with its file.
+    errors: Vec<(FileId, Box<Diagnostic>)>,
     lints: Vec<Box<Diagnostic>>,
 }
 
@@ -190,7 +191,7 @@ impl Loading<'_> {
         }
         let Built { file, includes, lints, .. } = built;
         self.files.push(Loaded { file, from, includes, reaches: Vec::new() });
-        self.errors.extend(errors.into_iter().map(|error| self.included(id, error)).collect::<Vec<_>>());
+        self.errors.extend(errors.into_iter().map(|error| (id, self.included(id, error))).collect::<Vec<_>>());
         self.lints.extend(lints.into_iter().map(|lint| self.included(id, lint)).collect::<Vec<_>>());
         id
     }
@@ -275,7 +276,7 @@ impl Loading<'_> {
 
     fn include_error(&mut self, id: FileId, include: &IncludePath, error: Box<Diagnostic>) {
         let error = self.located(id, include.owner, include.span, error);
-        self.errors.push(error);
+        self.errors.push((id, error));
     }
 
     /// Returns the target of an include, loading the file `name` once.
@@ -302,7 +303,7 @@ impl Loading<'_> {
         }
         match self.second_document(id, include, to) {
             Some(error) if include.constant => {
-                self.errors.push(error);
+                self.errors.push((id, error));
                 Some(Target::File(to))
             }
             Some(error) => Some(Target::Missing(error)),
@@ -390,6 +391,59 @@ impl Loading<'_> {
         let error = Diagnostic::new(Code::IncludeCycle, message)
             .at(&loaded.file.source, span, "")
             .with_help("a file cannot include itself; repeat with `$for`");
-        self.errors.push(error);
+        self.errors.push((at, error));
+    }
+
+    /// Returns the errors of files that are included for certain. Those of others, which only a computed path may name, become
+    /// warnings, and are raised where the path names such a file.
+    fn settled(&mut self) -> Vec<Box<Diagnostic>> {
+        let certain = self.certain();
+        let (errors, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.errors).into_iter().partition(|(id, _)| certain.contains(id));
+        let mut failing = HashMap::new();
+        for (id, mut error) in others {
+            failing.entry(id).or_insert_with(|| error.clone());
+            error.severity = Severity::Warning;
+            self.lints.push(error);
+        }
+        if !failing.is_empty() {
+            self.fail(failing);
+        }
+        errors.into_iter().map(|(_, error)| error).collect()
+    }
+
+    /// Returns the files that constant paths lead to.
+    fn certain(&self) -> HashSet<FileId> {
+        let (mut found, mut next) = (HashSet::from([FileId::of(0)]), vec![FileId::of(0)]);
+        while let Some(loaded) = next.pop().and_then(|at| self.files.get(at.index())) {
+            next.extend(loaded.reaches.iter().map(|(to, _)| *to).filter(|to| found.insert(*to)));
+        }
+        found
+    }
+
+    /// Replaces the files that have errors, or include one for certain, in the candidates of computed paths.
+    fn fail(&mut self, mut failing: HashMap<FileId, Box<Diagnostic>>) {
+        let mut next: Vec<_> = failing.keys().copied().collect();
+        next.sort_unstable();
+        while let Some(at) = next.pop() {
+            let Some(error) = failing.get(&at).cloned() else { continue };
+            for (by, loaded) in self.files.iter().enumerate().map(|(by, loaded)| (FileId::of(by), loaded)) {
+                if loaded.reaches.iter().any(|(to, _)| *to == at) && !failing.contains_key(&by) {
+                    failing.insert(by, error.clone());
+                    next.push(by);
+                }
+            }
+        }
+        let maps = self.files.iter_mut().flat_map(|loaded| &mut loaded.file.maps);
+        for include in maps.filter_map(|map| map.include_mut()) {
+            let Target::Dynamic(_, candidates) = &mut include.target else { continue };
+            for candidate in candidates {
+                if let Target::File(to) = candidate.target
+                    && let Some(error) = failing.get(&to)
+                {
+                    candidate.target = Target::Missing(error.clone());
+                }
+            }
+        }
     }
 }

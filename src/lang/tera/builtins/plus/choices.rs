@@ -1,6 +1,7 @@
 //! Required values, fallbacks, merged maps; conditions on versions and addresses.
 
 use crate::Rules;
+use crate::builtins::RAW_FILE;
 use crate::builtins::arguments::{required_text, wrong};
 use crate::builtins::functions::throw;
 use dropforge_base::diagnostics::{Code, Result};
@@ -47,6 +48,14 @@ functions! {
     function "fail" (message: Str) = throw,
         "Stops the render with the error `message`."
         [r"{{ fail(message='no owner') }}" => "E0404", r"{{ fail() }}" => "E0402"];
+    function "raw_file" (path: Str) = raw_file,
+        "The text of a file next to the templates, as it is. `path` is a literal text: the file is read when the template is compiled, and found as an include is."
+        [r"{% set p = 'rules.yaml' %}{{ raw_file(path=p) }}" => "E0403", r"{{ raw_file() }}" => "E0402"];
+}
+
+/// Fails: a call with a literal path is the text of the file.
+fn raw_file<'v>(cx: &Cx<'v>, path: &'v str) -> Result<Value<'v>> {
+    Err(wrong(RAW_FILE, "path", "a literal text, which is read when a template is compiled", cx.borrowed(path)?))
 }
 
 fn required<'v>(cx: &Cx<'v>, value: Value<'v>, message: &'v str) -> Result<Value<'v>> {

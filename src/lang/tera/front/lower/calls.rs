@@ -4,12 +4,14 @@ use smallvec::{SmallVec, smallvec};
 
 use super::variables::{Frame, Outside};
 use super::{Lower, MacroKey, Pending};
-use crate::compile::Id;
+use crate::builtins::RAW_FILE;
+use crate::compile::{Id, unknown_template};
 use crate::syntax::tree::{Arg, Call, Expr, ExprKind, Macro, Name, Path};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::Span;
 use dropforge_machine::bytecode::{ImportKind, Op};
+use dropforge_machine::compiler::Constant;
 use dropforge_machine::function::{Builtin, Default, Params};
 
 /// Maximum number of parameters to name and to compare an unknown one with.
@@ -38,11 +40,34 @@ impl<'a> Lower<'_, 'a> {
 
     /// Pushes the result of a function.
     pub(super) fn call_function(&mut self, call: &'a Call<'a>) -> Result<()> {
+        if call.name.text == RAW_FILE
+            && let [Arg { name: Name { text: "path", .. }, value: Expr { kind: ExprKind::Str(path), span, .. } }] = call.args
+        {
+            return self.raw_file(path, *span);
+        }
         let Some(function) = self.function(ImportKind::Function, call.name) else {
             self.emitter.undefined();
             return Ok(());
         };
         self.call(function, call, Targets::new())
+    }
+
+    /// Pushes the text of a file, which is read when the template is compiled, from where includes are.
+    fn raw_file(&mut self, path: &'a str, span: Span) -> Result<()> {
+        let error = match self.unit.loader.load(path) {
+            Ok(Some(source)) => {
+                self.unit.limits.check_size(&source)?;
+                self.at(span);
+                self.emitter.constant(Constant::Str(source.text().to_owned().into()));
+                self.raw_files.insert(path.to_owned());
+                return Ok(());
+            }
+            Ok(None) => unknown_template(self.unit, path, "this reads the file"),
+            Err(error) => error,
+        };
+        self.fail(span, error);
+        self.emitter.undefined();
+        Ok(())
     }
 
     /// Pushes the named arguments after those already in `targets`, and calls.

@@ -24,6 +24,7 @@ mod conditions;
 mod values;
 mod variables;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -42,7 +43,8 @@ use variables::{Frame, Outside};
 /// Maximum nesting of bodies and expressions during lowering, including includes and blocks.
 const DEPTH: usize = 500;
 
-/// Lowers the templates of a unit to the chunks of `emitter`. Returns lints.
+/// Lowers the templates of a unit to the chunks of `emitter`. Returns lints, and the names of the files whose text is part of
+/// the program.
 ///
 /// # Errors
 /// Limits of nesting and of code size.
@@ -50,10 +52,10 @@ pub(super) fn lower<'a>(
     unit: &Unit<'_>,
     templates: &Templates<'a>,
     emitter: &mut Emitter<'a>,
-) -> Result<Vec<Box<Diagnostic>>> {
+) -> Result<(Vec<Box<Diagnostic>>, BTreeSet<String>)> {
     let mut lower = Lower::new(unit, templates, emitter);
     lower.program()?;
-    Ok(lower.lints)
+    Ok((lower.lints, lower.raw_files))
 }
 
 /// A chunk that is declared but not yet emitted.
@@ -94,6 +96,8 @@ struct Lower<'l, 'a> {
     pub templates: &'l Templates<'a>,
     pub emitter: &'l mut Emitter<'a>,
     pub lints: Vec<Box<Diagnostic>>,
+    /// Files whose text is part of the program.
+    pub raw_files: BTreeSet<String>,
     pub queue: Vec<(u32, Pending)>,
     pub macros: HashMap<MacroKey, u32>,
     pub includes: HashMap<IncludeKey, u32>,
@@ -122,6 +126,7 @@ impl<'l, 'a> Lower<'l, 'a> {
             templates,
             emitter,
             lints: Vec::new(),
+            raw_files: BTreeSet::new(),
             queue: Vec::new(),
             macros: HashMap::new(),
             includes: HashMap::new(),

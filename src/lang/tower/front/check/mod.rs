@@ -30,6 +30,7 @@ impl Lint {
     pub fn warning(self, text: &str, source: &Arc<Source>, place: Span) -> Box<Diagnostic> {
         let shown = abridged(text.get(self.span.range()).unwrap_or(""));
         let (message, help) = match (self.hazard, self.code) {
+            (Some(Hazard::Code), _) => (format!("the value of '{shown}' is run as code"), Hazard::Code.help()),
             (Some(hazard), _) => (format!("'{shown}' stands where quoting does not protect it"), hazard.help()),
             (_, Code::EnvironmentReference) => (
                 format!("'{shown}' is left to the shell; the environment is not read here"),
@@ -71,7 +72,7 @@ fn shell_lints(text: &str, expressions: &[Span], found: &mut Vec<Lint>) {
     for (&span, hazard) in expressions.iter().zip(hazards(text, expressions)) {
         line.read(text.get(end..span.start as usize).unwrap_or(""));
         end = span.end as usize;
-        match hazard {
+        match hazard.or_else(|| line.is_code().then_some(Hazard::Code)) {
             Some(hazard) => found.push(Lint { code: hazard.code(), span, hazard: Some(hazard) }),
             None if line.begins_argument() => {
                 found.push(Lint { code: Code::ShellExpressionMayBeOption, span, hazard: None });
@@ -82,40 +83,121 @@ fn shell_lints(text: &str, expressions: &[Span], found: &mut Vec<Lint>) {
     }
 }
 
-/// The state of a simple command: the facts that decide whether the next word can be an option.
+/// Programs that run an argument as code, and the letter of the option before it.
+const INTERPRETERS: [(&str, char); 14] = [
+    ("sh", 'c'),
+    ("bash", 'c'),
+    ("dash", 'c'),
+    ("ash", 'c'),
+    ("ksh", 'c'),
+    ("mksh", 'c'),
+    ("zsh", 'c'),
+    ("fish", 'c'),
+    ("python", 'c'),
+    ("python3", 'c'),
+    ("perl", 'e'),
+    ("ruby", 'e'),
+    ("node", 'e'),
+    ("php", 'r'),
+];
+/// Words after which a command still has to come.
+const BEFORE_COMMAND: [&str; 15] =
+    ["command", "builtin", "exec", "sudo", "env", "time", "!", "if", "then", "else", "elif", "while", "until", "do", "{"];
+
+/// The state of a simple command: the facts that decide whether the next word can be an option, and whether it is code.
 #[derive(Default)]
 struct CommandLine {
+    /// The word that is not finished.
+    word: String,
+    /// There is a value in that word.
+    has_value: bool,
+    has_command: bool,
     has_word: bool,
     has_double_dash: bool,
     after_option: bool,
-    after_blank: bool,
+    /// All arguments are code.
+    evaluates: bool,
+    /// The last interpreter, while its options may follow: the letter of the one before code.
+    interpreter: Option<char>,
+    /// The next argument is code, and options are none.
+    code_next: bool,
 }
 
 impl CommandLine {
+    /// Reads the text up to an expression, which is outside of quotes at both ends.
     fn read(&mut self, gap: &str) {
-        let begun = gap.rfind(['\n', ';', '|', '&', '(']).map(|at| at + 1);
-        if begun.is_some() {
-            *self = Self::default();
-        }
-        let rest = begun.map_or(gap, |at| gap.get(at..).unwrap_or(""));
-        self.after_blank = rest.ends_with([' ', '\t']) || (self.after_blank && rest.is_empty());
-        for word in rest.split_whitespace() {
-            self.has_word = true;
-            self.has_double_dash |= word == "--";
-            self.after_option = word.starts_with('-');
+        let (mut quote, mut escaped) = (None, false);
+        for c in gap.chars() {
+            match (quote, c) {
+                _ if escaped => {
+                    escaped = false;
+                    if c != '\n' {
+                        self.word.push(c);
+                    }
+                }
+                (None | Some('"'), '\\') => escaped = true,
+                (Some(open), c) if c == open => quote = None,
+                (None, '\'' | '"') => {
+                    quote = Some(c);
+                    self.has_value = true;
+                }
+                (None, '\n' | ';' | '|' | '&' | '(') => *self = Self::default(),
+                (None, ' ' | '\t' | '\r') => self.end_word(),
+                _ => self.word.push(c),
+            }
         }
     }
 
     fn read_value(&mut self) {
+        self.has_value = true;
+    }
+
+    fn is_in_word(&self) -> bool {
+        self.has_value || !self.word.is_empty()
+    }
+
+    fn end_word(&mut self) {
+        if !self.is_in_word() {
+            return;
+        }
+        let word = std::mem::take(&mut self.word);
+        let is_option = word.starts_with('-') && word != "-";
         self.has_word = true;
-        self.after_option = false;
-        self.after_blank = false;
+        self.has_value = false;
+        self.after_option = is_option;
+        self.has_double_dash |= word == "--";
+        if self.code_next && !is_option {
+            self.code_next = false;
+        }
+        if !self.has_command && !is_option {
+            self.command(&word);
+        }
+        let name = word.rsplit('/').next().unwrap_or_default();
+        match (INTERPRETERS.iter().find(|(known, _)| *known == name), self.interpreter) {
+            (Some((_, letter)), _) => self.interpreter = Some(*letter),
+            (None, Some(letter)) if is_option && !word.starts_with("--") => self.code_next |= word.ends_with(letter),
+            (None, Some(_)) if !is_option => self.interpreter = None,
+            _ => {}
+        }
+    }
+
+    /// Reads the word that may be the command.
+    fn command(&mut self, word: &str) {
+        let is_assignment = word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'));
+        self.has_command = !is_assignment && !BEFORE_COMMAND.contains(&word);
+        self.evaluates = word == "eval";
+        self.code_next |= word == "trap";
+    }
+
+    /// Returns `true` if the shell, or another program, runs the next value as code.
+    fn is_code(&self) -> bool {
+        self.evaluates || (self.code_next && !self.word.starts_with('-'))
     }
 
     /// Returns `true` if the next word might be taken for an option: it is not the first word, does not follow an
     /// option whose value it may be, and does not follow `--`.
     fn begins_argument(&self) -> bool {
-        self.after_blank && self.has_word && !self.has_double_dash && !self.after_option
+        !self.is_in_word() && self.has_word && !self.has_double_dash && !self.after_option
     }
 }
 
@@ -218,6 +300,45 @@ mod tests {
         assert_eq!(count("rm a ${params.a} ${params.b}"), 2);
         for text in ["rm -- ${params.a}", "x -t ${params.a}", "x a/${params.a}", "${params.a} b", "a; ${params.a}"] {
             assert_eq!(count(text), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_run_as_code_is_found() {
+        let codes = |text| {
+            let found = names(text, RenderMode::Shell);
+            found.iter().filter(|(name, _)| *name == "shell_expression_run_as_code").count()
+        };
+        for text in [
+            "sh -c ${params.a}",
+            "/bin/sh -c ${params.a} ${params.b}",
+            "bash -lc ${params.a}",
+            "bash -x -c ${params.a}",
+            "sudo -u me sh -ec ${params.a}",
+            "kubectl exec pod -- sh -c ${params.a}",
+            "a; X=1 exec sh -c 'echo '${params.a}",
+            "eval ${params.a}",
+            "eval -- ${params.a}",
+            "if eval x=${params.a}; then y; fi",
+            "trap ${params.a} EXIT",
+            "python3 -c ${params.a}",
+            "find . | xargs sh \\\n -c ${params.a}",
+        ] {
+            assert_eq!(codes(text), 1, "{text}");
+        }
+        assert_eq!(codes("eval ${params.a} ${params.b}"), 2);
+        for text in [
+            "sh -c 'echo \"$1\"' - ${params.a}",
+            "sh script.sh -c ${params.a}",
+            "sh -- ${params.a}",
+            "cue eval -- ${params.a}",
+            "echo eval; x -- ${params.a}",
+            "tar -c ${params.a}",
+            "sh -x ${params.a}",
+            "eval 'true'; x -- ${params.a}",
+            "trap 'rm x' ${params.a}",
+        ] {
+            assert_eq!(codes(text), 0, "{text}");
         }
     }
 

@@ -25,6 +25,8 @@ pub enum Hazard {
     Comment,
     /// `$(( ${x} ))`
     Arithmetic,
+    /// `sh -c ${x}`, `eval ${x}`
+    Code,
 }
 
 impl Hazard {
@@ -38,6 +40,7 @@ impl Hazard {
             Hazard::Heredoc => Code::ShellExpressionInHeredoc,
             Hazard::Comment => Code::ShellExpressionInComment,
             Hazard::Arithmetic => Code::ShellExpressionInArithmetic,
+            Hazard::Code => Code::ShellExpressionRunAsCode,
         }
     }
 
@@ -49,6 +52,7 @@ impl Hazard {
             Hazard::Backticks => "use $(…) instead of backticks",
             Hazard::Heredoc => "pipe the value in: printf '%s\\n' ${…} | command",
             Hazard::Comment => "remove the expression from the comment; a line break in the value would end it",
+            Hazard::Code => "write the command out and pass the value as an argument: sh -c 'command \"$1\"' - ${…}",
             Hazard::Arithmetic => "assign the value to a shell variable first and check that it is a number",
         }
     }
@@ -331,6 +335,7 @@ mod tests {
             Some(Hazard::Heredoc) => 'h',
             Some(Hazard::Comment) => 'c',
             Some(Hazard::Arithmetic) => 'a',
+            Some(Hazard::Code) => 'x',
         };
         hazards(text, &spans).into_iter().map(name).collect()
     }

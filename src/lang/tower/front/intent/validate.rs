@@ -129,9 +129,24 @@ impl Intent {
                 .with_help("remove `render_mode: literal`, or make sure that no value comes from outside");
             warnings.push(self.at_field(field, warning));
         }
+        warnings.extend(self.undeclared(&tree, field));
         let missing = tree.references().find_map(|reference| self.check_reference(reference, field, options, full));
         let unsafe_expression = self.lint_field(field, &tree, options, warnings);
         missing.or(unsafe_expression).map_or(Ok(()), Err)
+    }
+
+    /// Returns the warning about the first parameter of a field in an intent that declares none.
+    fn undeclared(&self, tree: &ParsedField<'_, '_>, field: &Field) -> Option<Box<Diagnostic>> {
+        if self.declarations.parameters.is_some() {
+            return None;
+        }
+        let reference = tree.references().find(|reference| reference.scope == Scope::Params)?;
+        let name = error::abridged(reference.name);
+        let message = format!("`{name}` is not a declared parameter: the intent has no `spec.parameters`");
+        let warning = Diagnostic::warning(Code::TemplateMissingVariable, message)
+            .with_field("field", &field.path)
+            .with_help(format!("declare it: `parameters: [{{name: {name}, type: string, required: true}}]`"));
+        Some(warning.at(&self.source, field.node.locate(&self.source, reference.span), ""))
     }
 
     /// Returns the error of a reference that is known to fail. If the list of errors is `full`, it lacks the existing names.

@@ -263,10 +263,10 @@ impl<'t> Body<'_, 't> {
         self.iterations(each, |body| {
             if let Some(made) = body.entries_only(each.body) {
                 body.before(made)?;
-                return made.entries().try_for_each(|entry| body.entry(entry, Claim::Yields));
+                return made.entries().try_for_each(|entry| body.entry(entry, Claim::Stays));
             }
             body.value(each.body)?;
-            body.keep_entries(Claim::Yields, body.file.node(each.body).map(|node| node.span));
+            body.keep_entries(Claim::Stays, body.file.node(each.body).map(|node| node.span));
             Ok(())
         })
     }

@@ -146,6 +146,11 @@ impl Map {
         self.directives.get_or_insert_default()
     }
 
+    /// Returns the include of the map, if it has one.
+    pub(in crate::front::yaml) fn include_mut(&mut self) -> Option<&mut Include> {
+        self.directives.as_mut()?.include.as_deref_mut()
+    }
+
     /// Returns the entries that are not directives.
     pub fn entries(&self) -> impl Iterator<Item = TemplateEntry> {
         self.items.iter().filter_map(|item| if let Item::Entry(entry) = item { Some(*entry) } else { None })
