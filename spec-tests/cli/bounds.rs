@@ -39,10 +39,16 @@ fn endless_input_is_refused_at_every_door() {
     sandbox.run(&["compile", "endless.tera", "-o", "endless.mpk"]).expect(0);
     sandbox.run(&["catalog", "create", "t", "t.tera"]).expect(0);
     let bounded = |line: &str| line.split(' ').chain(["--max-input", "64KiB"]).collect::<Vec<_>>().join(" ");
+    let run = |line: &str| sandbox.run(&bounded(line).split(' ').collect::<Vec<_>>()).expect(1);
+    for line in ENDLESS.iter().filter(|line| !line.contains("endless.mpk")) {
+        run(line).says(&["E0901", "it is a device, not a file"]);
+    }
+    // A regular file that is too long is one at the same doors.
+    sandbox.write("long", &"x".repeat(70_000));
+    std::fs::remove_file(sandbox.path("import/t.tera")).unwrap();
+    std::os::unix::fs::symlink("../long", sandbox.path("import/t.tera")).unwrap();
     for line in ENDLESS {
-        let args = bounded(line);
-        let outcome = sandbox.run(&args.split(' ').collect::<Vec<_>>());
-        outcome.expect(1).says(&["E0601", "is too long: the limit is 64 KiB", "--max-input"]);
+        run(&line.replace("/dev/zero", "long")).says(&["E0601", "is too long: the limit is 64 KiB", "--max-input"]);
     }
     for line in PIPED {
         let args = bounded(line);
@@ -55,9 +61,13 @@ fn endless_input_is_refused_at_every_door() {
 #[test]
 fn endless_input_of_hcl_decode_is_invalid() {
     let sandbox = Sandbox::with(&[("s.hcldec", "object {}\n"), ("t.hcl", "")]);
+    sandbox.write("long", &"x".repeat(70_000));
     for line in ["-s /dev/zero t.hcl", "-s s.hcldec /dev/zero", "-s s.hcldec -V /dev/zero t.hcl"] {
         let args = ["hcl", "decode", "--max-input", "64KiB"].into_iter().chain(line.split(' '));
-        sandbox.run(&args.collect::<Vec<_>>()).expect(2).says(&["E0601", "`/dev/zero` is too long", "--max-input"]);
+        let args: Vec<&str> = args.collect();
+        sandbox.run(&args).expect(2).says(&["E0901", "cannot read `/dev/zero`: it is a device, not a file"]);
+        let args: Vec<&str> = args.iter().map(|arg| if *arg == "/dev/zero" { "long" } else { arg }).collect();
+        sandbox.run(&args).expect(2).says(&["E0601", "`long` is too long", "--max-input"]);
     }
     let piped = sandbox.feed(&["hcl", "decode", "-s", "s.hcldec", "--max-input", "64KiB"], &"\n".repeat(70_000));
     piped.expect(2).says(&["E0601", "`-` is too long"]);

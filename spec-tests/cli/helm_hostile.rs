@@ -155,7 +155,7 @@ fn links_of_directories_stay_in_the_chart() {
     unlink("c/x");
     // A pipe would be read for ever.
     assert!(Command::new("mkfifo").arg(sandbox.path("c/x")).status().unwrap().success());
-    refused(&sandbox, "c", &["not a regular file"]);
+    refused(&sandbox, "c", &["it is a pipe, not a file"]);
 }
 
 #[test]
