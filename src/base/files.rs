@@ -112,7 +112,7 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
 /// ```
 /// use dropforge::files::{FileError, Files};
 /// let files = Files::below(env!("CARGO_MANIFEST_DIR"))?;
-/// assert!(files.find("text/../lib.rs").is_ok());
+/// assert!(files.find("stdlib/../lib.rs").is_ok());
 /// assert!(matches!(files.find("../anything"), Err(FileError::Outside)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
