@@ -110,7 +110,8 @@ fn indentations(before: &str, own: usize) -> Option<String> {
     }
     widths.reverse();
     let widths = widths.join(" or ");
-    (!widths.is_empty()).then(|| format!("the line is indented by {own} spaces, which fits no line before it: use {widths}"))
+    (!widths.is_empty())
+        .then(|| format!("the line is indented by {own} spaces, which fits no line before it: use {widths}"))
 }
 
 #[cfg(test)]

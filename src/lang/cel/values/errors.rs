@@ -17,7 +17,8 @@ pub fn no_such_overload(function: &str, member: bool, arguments: &[Value<'_>]) -
     let code = if operator { Code::TypeMismatch } else { Code::BadArgument };
     let error = Diagnostic::new(code, format!("no such overload: {call}"));
     match types.as_slice() {
-        ["string", other @ ("int" | "uint" | "double" | "bool")] | [other @ ("int" | "uint" | "double" | "bool"), "string"]
+        ["string", other @ ("int" | "uint" | "double" | "bool")]
+        | [other @ ("int" | "uint" | "double" | "bool"), "string"]
             if function == "_+_" =>
         {
             error.with_help(format!("`string(…)` makes a text of the {other}"))

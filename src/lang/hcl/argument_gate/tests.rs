@@ -155,8 +155,12 @@ fn null_unknown_and_marks_where_they_are_not_admitted() {
         assert_eq!(untyped.as_unknown().unwrap().ty, Type::Dynamic);
         let marked = arena.marked(arena.unknown(Type::String), &["m"]);
         let unknown = invoke(cx, function("two"), &[marked, Value::Int(1)]).unwrap();
-        assert!(!unknown.is_marked(), "as in the reference");
-        assert!(unknown.as_unknown().is_some_and(|unknown| unknown.ty == Type::String && unknown.refinement.not_null));
+        assert_eq!(unknown.unmarked().1, ["m"]);
+        let plain = unknown.unmarked().0.as_unknown();
+        assert!(plain.is_some_and(|unknown| unknown.ty == Type::String && unknown.refinement.not_null));
+        let marked = arena.marked(arena.text("a"), &["m"]);
+        let untyped = invoke(cx, function("two"), &[arena.unknown(Type::Dynamic), marked]);
+        assert!(untyped.unwrap().is_marked(), "marks are kept of all arguments");
         let list = arena.typed(Type::List(&Type::String), arena.list(&[arena.marked(arena.text("a"), &["in"])]));
         let seen = invoke(cx, function("all"), &[list, arena.marked(Value::Null, &["seen"])]).unwrap();
         assert_eq!(seen.unmarked().1, ["in", "seen"]);

@@ -106,7 +106,8 @@ impl<'v> FilePath<'v> {
         let is_inside = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         let is_shown = is_inside && self.marks.is_empty();
         let directory = path.parent().map_or_else(|| root.to_owned(), |parent| root.join(parent));
-        let entries = is_shown.then(|| fs::read_dir(directory).ok()).flatten().into_iter().flatten().take(COMPARED).flatten();
+        let entries =
+            is_shown.then(|| fs::read_dir(directory).ok()).flatten().into_iter().flatten().take(COMPARED).flatten();
         let names: Vec<_> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         let wanted = path.file_name().and_then(|name| name.to_str()).filter(|_| is_shown);
         match wanted.and_then(|name| nearest(name, names.iter().map(String::as_str))) {

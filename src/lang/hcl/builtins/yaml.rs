@@ -151,11 +151,7 @@ fn encode<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
 }
 
 /// Returns the node of a value. Digits are charged before they are written.
-fn node_of<'v>(
-    cx: &Cx<'v>,
-    value: Value<'v>,
-    failed: &RefCell<Option<Box<Diagnostic>>>,
-) -> TreeNode<'v, Value<'v>> {
+fn node_of<'v>(cx: &Cx<'v>, value: Value<'v>, failed: &RefCell<Option<Box<Diagnostic>>>) -> TreeNode<'v, Value<'v>> {
     let Some(number) = number_of(value).filter(|_| !matches!(value, Value::Int(_))) else { return ByKey.node(value) };
     match cx.spend(number.digit_steps()).and_then(|()| cx.charge(number.text_len())) {
         Ok(()) => TreeNode::Digits(number.to_text()),
@@ -337,10 +333,13 @@ mod tests {
                 (vec![(key.as_str(), Value::Int(1))], format!("? \"{key}\"\n: 1\n")),
                 (vec![("a\nb", cx.list(&[Value::Int(1)]).unwrap())], "? |-\n  a\n  b\n: - 1\n".to_owned()),
                 (vec![("a", cx.arena().text("\u{feff}b"))], "\"a\": \"\\uFEFF\\x62\"\n".to_owned()),
-                (vec![("B", Value::Int(1)), ("a10", Value::Int(2)), ("a2", Value::Int(3))],
-                    "\"B\": 1\n\"a10\": 2\n\"a2\": 3\n".to_owned()),
+                (
+                    vec![("B", Value::Int(1)), ("a10", Value::Int(2)), ("a2", Value::Int(3))],
+                    "\"B\": 1\n\"a10\": 2\n\"a2\": 3\n".to_owned(),
+                ),
             ] {
-                let entries: Vec<_> = entries.into_iter().map(|(name, value)| (cx.arena().copy_str(name), value)).collect();
+                let entries: Vec<_> =
+                    entries.into_iter().map(|(name, value)| (cx.arena().copy_str(name), value)).collect();
                 let map = cx.map(&entries).unwrap();
                 assert_eq!(encode(cx, map).unwrap().as_str(), Some(wanted.as_str()));
             }

@@ -5,9 +5,7 @@
 //!
 //! Collections and conditions of loops. A loop whose result cannot be known gets a note that says so.
 
-use super::values::{
-    Refine, convert, elements, number_of, operators, propagate, safe_prefix, types,
-};
+use super::values::{Refine, convert, elements, number_of, operators, propagate, safe_prefix, types};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::strings::prefix;
 use dropforge_machine::bytecode::BinaryOp;
@@ -345,7 +343,10 @@ pub(crate) fn is_iterable<'v>(cx: &Cx<'v>, value: Value<'v>, subject: Subject) -
     let not_iterable = |summary: &str, detail: String| {
         let error = Diagnostic::new(Code::NotIterable, summary).with_detail(detail);
         let is_text = matches!(ty, Type::String);
-        cx.note_error(if is_text { error.with_help("`split(\",\", …)` makes a list of a text") } else { error }, subject);
+        cx.note_error(
+            if is_text { error.with_help("`split(\",\", …)` makes a list of a text") } else { error },
+            subject,
+        );
     };
     if value.is_null() {
         not_iterable("Iteration over null value", "The collection of a `for` expression cannot be null".into());

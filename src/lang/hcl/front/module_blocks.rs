@@ -6,8 +6,23 @@ use dropforge_base::text::Span;
 
 /// The types of blocks at the top of a module, and `function`, whose blocks declare functions.
 const TOP: &[&str] = &[
-    "action", "check", "data", "ephemeral", "function", "import", "language", "list", "locals", "module", "moved",
-    "output", "provider", "removed", "resource", "terraform", "variable",
+    "action",
+    "check",
+    "data",
+    "ephemeral",
+    "function",
+    "import",
+    "language",
+    "list",
+    "locals",
+    "module",
+    "moved",
+    "output",
+    "provider",
+    "removed",
+    "resource",
+    "terraform",
+    "variable",
 ];
 
 /// The content of a `variable` block.

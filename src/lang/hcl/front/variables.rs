@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::body::{Attribute, Block, BodyExpression, BodySchema, Context, DiagnosticList, File, Location};
 use crate::argument_gate::reason;
+use crate::body::{Attribute, Block, BodyExpression, BodySchema, Context, DiagnosticList, File, Location};
 use crate::builtins::registry;
 use crate::check::{VariableTypes, arguments};
 use crate::front::module_blocks;
@@ -264,15 +264,17 @@ impl<'r> Evaluation<'r, '_> {
             (None, Some(default)) => constant(context, default)?,
             (None, None) => return Ok(None),
         };
-        context.with_cx(|cx| self.converted(context, cx, variable, value, path)).map(Some).map_err(|fault| match fault {
-            Fault::Limit(limit) => limit,
-            Fault::Wrong(wrong) => {
-                let part = Step::expression(path.iter());
-                let message = format!("the value of `{part}` does not fit its type: {}", reason(&wrong));
-                let place = variable.ty.as_ref().map_or(variable.location, BodyExpression::location);
-                declared_at(Diagnostic::new(Code::UnfitValues, message), place)
-            }
-        })
+        context.with_cx(|cx| self.converted(context, cx, variable, value, path)).map(Some).map_err(
+            |fault| match fault {
+                Fault::Limit(limit) => limit,
+                Fault::Wrong(wrong) => {
+                    let part = Step::expression(path.iter());
+                    let message = format!("the value of `{part}` does not fit its type: {}", reason(&wrong));
+                    let place = variable.ty.as_ref().map_or(variable.location, BodyExpression::location);
+                    declared_at(Diagnostic::new(Code::UnfitValues, message), place)
+                }
+            },
+        )
     }
 
     fn converted(

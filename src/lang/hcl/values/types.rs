@@ -47,7 +47,9 @@ pub fn difference(then: &Type<'_>, otherwise: &Type<'_>) -> String {
             (Type::Object(a), Type::Object(b)) => match first_difference(a, b) {
                 Ok(Some((attribute, other))) => (format!(".{}", attribute.name), (&attribute.ty, &other.ty)),
                 Ok(None) => break "they differ in a part that has no name".to_owned(),
-                Err((name, has, lacks)) => break format!("the {has} result has the attribute `{name}`, the {lacks} one does not"),
+                Err((name, has, lacks)) => {
+                    break format!("the {has} result has the attribute `{name}`, the {lacks} one does not");
+                }
             },
             (Type::Tuple(a), Type::Tuple(b)) if a.len() != b.len() => {
                 break format!("the first result has {}, the second {}", counted(a.len(), "element"), b.len());
@@ -59,7 +61,13 @@ pub fn difference(then: &Type<'_>, otherwise: &Type<'_>) -> String {
             (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) | (Type::Map(a), Type::Map(b)) => {
                 ("[*]".to_owned(), (&**a, &**b))
             }
-            _ => break format!("the first result is {}, the second {}", with_article(&name(then)), with_article(&name(otherwise))),
+            _ => {
+                break format!(
+                    "the first result is {}, the second {}",
+                    with_article(&name(then)),
+                    with_article(&name(otherwise))
+                );
+            }
         };
         path += &step;
         (then, otherwise) = (a, b);

@@ -288,7 +288,8 @@ fn iterator(expr: &BodyExpression<'_>) -> Result<String> {
         let detail = "The name of an iterator must be a single name.";
         let error = mistyped("Invalid dynamic iterator name", detail);
         let name = expr.location().source.slice(expr.range()).trim_matches('"');
-        let error = if is_identifier(name) { error.with_help(format!("write it without quotes: `{name}`")) } else { error };
+        let error =
+            if is_identifier(name) { error.with_help(format!("write it without quotes: `{name}`")) } else { error };
         expr.location().label(error)
     };
     expr.keyword().ok_or_else(error)

@@ -84,7 +84,7 @@ fn what_needs_no_evaluation_hides_no_error() {
         ("${a ? 1 : true} ${a || [b]} ${true && !1}", &["1 : true", "[b]", "1"]),
         ("${null} ${a} ${[a]} ${\"${[b]}\"} ${{ x = a }}", &["null", "[a]", "\"${[b]}\"", "{ x = a }"]),
         ("${nope(a)} ${lower(a, b)}", &["nope", "b"]),
-        ("%{ for x in a }${x}${[x]}%{ endfor } ${[for x in a : 1 if [x]]}", &["[x]"]),
+        ("%{ for x in a }${x}${[x]}%{ endfor } ${[for x in a : 1 if [x]]}", &["[x]", "[x]"]),
         ("%{ if a }${b}%{ else }${[b]}%{ endif } %{ if [a] }%{ endif }", &["[b]", "[a]"]),
     ];
     for (template, wanted) in cases {
@@ -232,7 +232,7 @@ fn what_is_wrong_with_dynamic_blocks_is_found() {
         assert_eq!(found_in("a.hcl", &dynamic(inner), None), wanted, "{inner}");
         assert_eq!(found_in("a.hcl", &format!("b {{\n{}}}\n", dynamic(inner)), None), wanted, "{inner}");
     }
-    assert_eq!(found_in("a.tf", &dynamic("anything = 1"), None).len(), 3);
+    assert_eq!(found_in("a.tf", &dynamic("anything = 1"), None), ["", "anything"]);
     for (inner, count) in [
         (r#""for_each": [80], "content": {"a": "${rule.value}"}"#, 0),
         (r#""foreach": [80], "content": {}"#, 2),

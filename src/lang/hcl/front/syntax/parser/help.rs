@@ -33,7 +33,8 @@ fn fix(source: &Source, summary: &str, at: u32) -> Option<String> {
     };
     match summary {
         "Extra characters after interpolation expression" => {
-            let start = before.rfind("${").filter(|start| before.get(*start..).is_some_and(|rest| rest.contains('\n')))?;
+            let start =
+                before.rfind("${").filter(|start| before.get(*start..).is_some_and(|rest| rest.contains('\n')))?;
             Some(opened("interpolation", start, "}"))
         }
         "Unclosed template interpolation sequence" => Some(opened("interpolation", before.len(), "}")),
@@ -45,7 +46,9 @@ fn fix(source: &Source, summary: &str, at: u32) -> Option<String> {
             let (start, name) = open_directive(before)?;
             Some(opened(&format!("`{name}`"), start, &format!("%{{ end{name} }}")))
         }
-        "Unexpected endif directive" | "Unexpected else directive" => Some("`%{ if … }` has to stand before it".to_owned()),
+        "Unexpected endif directive" | "Unexpected else directive" => {
+            Some("`%{ if … }` has to stand before it".to_owned())
+        }
         "Unexpected endfor directive" => Some("`%{ for … in … }` has to stand before it".to_owned()),
         "Argument or block definition required" => {
             let name = behind.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-')).next()?;
