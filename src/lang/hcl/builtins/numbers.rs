@@ -307,9 +307,6 @@ fn subnets<'v>(cx: &Cx<'v>, prefix: &str, Rest(newbits): Rest<'_, 'v>) -> Outcom
         if newbits < 1 {
             return Err(Fault::argument(at, "the prefix must become longer by at least one bit"));
         }
-        if newbits > 32 {
-            return Err(Fault::argument(at, "the prefix must not become longer by more than 32 bits"));
-        }
         let length = u32::try_from(newbits).ok().and_then(|newbits| network.prefix.checked_add(newbits));
         let Some(length) = length.filter(|length| *length <= network.first.width) else {
             return Err(Fault::argument(at, format!("an address has only {} bits", network.first.width)));
