@@ -137,7 +137,7 @@ fn part(tree: &Tree, mut expr: ExprId, path: &[&str]) -> ExprId {
         };
         let item = static_list(tree, expr).and_then(|items| items.get(name.parse::<usize>().ok()?).copied());
         let entries = static_map(tree, expr).into_iter().flatten();
-        match item.or_else(|| entries.filter(|entry| named(entry.key)).last().map(|entry| entry.value)) {
+        match item.or_else(|| entries.rev().find(|entry| named(entry.key)).map(|entry| entry.value)) {
             Some(inner) => expr = inner,
             None => break,
         }

@@ -318,10 +318,7 @@ fn convert_part<'r>(cx: &Cx<'r>, value: Value<'r>, ty: &Type<'r>, path: &mut Vec
     }
     for (step, part, ty) in parts(value, ty) {
         path.push(step);
-        let inner = convert_part(cx, part, &ty, path);
-        if inner.is_err() {
-            return inner;
-        }
+        convert_part(cx, part, &ty, path)?;
         path.pop();
     }
     converted
