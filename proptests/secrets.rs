@@ -34,7 +34,7 @@ const WAYS: &[Ways] = &[
         moves: &[
             "E | upper",
             "E | lower",
-            "E | base64_encode",
+            "E | b64encode",
             "E | split(pat='-') | last",
             "E | replace(from='-', to='+')",
             "E | json_encode",
@@ -201,26 +201,31 @@ fn doors(dialect: Dialect, program: &str, secret: &str) -> Option<(String, Strin
         row.hide(&mask);
         shown.extend([row.summary().as_str(), "\n"]);
     }
-    let text = match text {
-        Ok(text) => text,
+    match text {
+        Ok(text) => {
+            shown.push_str(&answers(&RecordedOutput::of_template(text.clone(), recording), &text, &given));
+            Some((shown, text))
+        }
         Err(mut error) => {
             mask.hide_in(&mut error);
-            shown.push_str(&error.render(false));
-            return Some((shown, String::new()));
+            Some((shown + &error.render(false), String::new()))
         }
-    };
-    let recorded = RecordedOutput::of_template(text.clone(), recording);
-    let mut at = 0;
+    }
+}
+
+/// Returns the answers to why each line is there.
+fn answers(recorded: &RecordedOutput, text: &str, given: &dyn Fn(&Flow) -> Given) -> String {
+    let (mut shown, mut at) = (String::new(), 0);
     for (nth, line) in text.lines().enumerate() {
         let question = Question { line: nth + 1, ..Question::default() };
-        let answer = (line.len() > 1).then(|| recorded.answer(&question, (&text, at + line.len() - 1), &given));
+        let answer = (line.len() > 1).then(|| recorded.answer(&question, (text, at + line.len() - 1), given));
         if let Some(answer) = answer.flatten() {
             shown.push_str(&answer.text(false));
             shown.push_str(&answer.json());
         }
         at += line.len() + 1;
     }
-    Some((shown, text))
+    shown
 }
 
 proptest! {

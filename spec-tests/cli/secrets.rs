@@ -21,7 +21,7 @@ const SECRETS: &[(&str, &str, &str)] = &[
 const LANGUAGES: &[(&str, &str, &str)] = &[
     (
         "tera",
-        "a: {{ token }}\nb: {{ token | upper }}\nc: {{ token | base64_encode }}\n{% if token == \"x\" %}x{% endif %}\
+        "a: {{ token }}\nb: {{ token | upper }}\nc: {{ token | b64encode }}\n{% if token == \"x\" %}x{% endif %}\
          {% for t in [token] %}d: {{ t | trim }}\n{% endfor %}",
         "{{ token + 1 }}",
     ),
@@ -156,7 +156,11 @@ fn violations_of_the_schema_do_not_show_them() {
 
 #[test]
 fn changes_show_neither_the_new_nor_the_old_one() {
-    table(|what, sandbox, _| {
+    table(|what, sandbox, (language, ..)| {
+        if what.starts_with("lines") && language != "cel.yaml" {
+            // The others do not indent the lines, which is no YAML.
+            return;
+        }
         let new = sandbox.read("values.yaml");
         sandbox.write("values.yaml", &new.replace(NEW, OLD));
         let stamp = ["stamp", "t", "-f", "values.yaml", "--fleet", "fleet.csv", "-o", "out"];
@@ -208,8 +212,9 @@ fn charts_do_not_show_them() {
         ("fleet.ndjson", &format!("{{\"name\": \"eu\", \"token\": \"{OLD}\"}}\n")),
     ]);
     sandbox.run(&["render", "c", "-o", "out"]).expect(0);
-    for line in 1..=sandbox.read("out/a.yaml").lines().count() {
-        shows_none("why", &sandbox.run(&["why", &format!("out/a.yaml:{line}")]));
+    let file = sandbox.tree("out").into_keys().find(|path| path.ends_with("a.yaml")).unwrap();
+    for line in 1..=sandbox.read(&format!("out/{file}")).lines().count() {
+        shows_none("why", &sandbox.run(&["why", &format!("out/{file}:{line}")]));
     }
     for option in ["--all", "--json", "--step"] {
         shows_none("trace", &sandbox.run(&["trace", "c", option]).expect(0));

@@ -197,11 +197,13 @@ impl RunSet for ChartSet {
 
     /// Records all templates, which are rendered together.
     fn record(&self, _: &str, layers: &Layers, cluster: &Cluster) -> std::result::Result<RecordedOutput, Diagnostics> {
-        let render = self.rendered(cluster, &layers.overlay(cluster)?)?;
+        let own = layers.overlay(cluster)?;
         let mask = Mask::of_each(|each| {
             layers.each_secret(Some(cluster), each);
-            render.plan().each_secret(each);
+            self.each_secret(cluster, &own, each);
         });
+        let rendered = self.rendered(cluster, &own);
+        let render = rendered.map_err(|errors| errors.without(&mask))?;
         let recording = render.record(&mut Session::new(), Recorder::default().hiding(mask))?;
         Ok(RecordedOutput::of_chart(render, recording))
     }

@@ -235,7 +235,10 @@ pub(super) fn record(template: &Template, layers: &Layers, cluster: &Cluster) ->
     let (recording, result) = template.record_with(recorder, &mut Session::new(), inputs);
     let (text, error) = result.map_or_else(|error| (String::new(), Some(error)), |text| (text, None));
     let mut recorded = RecordedOutput::of_template(text, recording);
-    recorded.error = error;
+    recorded.error = error.map(|mut error| {
+        recorded.mask().hide_in(&mut error);
+        error
+    });
     Ok(recorded)
 }
 

@@ -134,6 +134,7 @@ impl ReadValues {
                 });
             }
         });
+        layers.mask(None).hide_in_all(&mut warnings);
         if more > 0 { at_most(warnings, REPORTED, more) } else { warnings }
     }
 

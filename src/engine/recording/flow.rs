@@ -23,12 +23,14 @@ pub struct Flow {
     pub is_direct: bool,
     /// `true` for any secret among the inputs: its text was in the value on the way. The path is empty.
     pub is_secret: bool,
+    /// `true` if it was put into a map under a key that was read later, perhaps of another map.
+    pub is_put: bool,
 }
 
 impl Flow {
     /// Returns the flow of any inputs: of secrets, or of too many to name.
     fn any(is_secret: bool) -> Self {
-        Self { path: Vec::new(), value: None, is_direct: false, is_secret }
+        Self { path: Vec::new(), value: None, is_direct: false, is_secret, is_put: false }
     }
 }
 
@@ -38,16 +40,17 @@ struct Wanted {
     edge: Edge,
     steps: Vec<Step>,
     is_direct: bool,
+    is_put: bool,
 }
 
 impl Recording {
     /// Returns the inputs that flowed into the member at `steps` of an origin, in the order of their use.
     pub(super) fn flows(&self, edges: &[Edge], steps: &[Step], is_direct: bool) -> Vec<Flow> {
         let (mut flows, mut seen): (Vec<Flow>, HashSet<Wanted>) = (Vec::new(), HashSet::new());
-        let wanted = |edge: &Edge| (Wanted { edge: *edge, steps: steps.to_vec(), is_direct }, None);
+        let wanted = |edge: &Edge| (Wanted { edge: *edge, steps: steps.to_vec(), is_direct, is_put: false }, None);
         let mut open: Vec<(Wanted, Option<&str>)> = edges.iter().rev().map(wanted).collect();
         while let Some((wanted, shown)) = open.pop() {
-            if flows.len() >= FLOWS || seen.len() >= ORIGINS {
+            if flows.iter().filter(|flow| !flow.is_put).count() >= FLOWS || seen.len() >= ORIGINS {
                 flows = without_wholes(flows);
                 flows.push(Flow::any(false));
                 return flows;
@@ -55,12 +58,12 @@ impl Recording {
             if !seen.insert(wanted.clone()) {
                 continue;
             }
-            let Wanted { edge, steps, is_direct } = wanted;
+            let Wanted { edge, steps, is_direct, is_put } = wanted;
             match edge {
                 Edge::None => {}
                 Edge::Input(name) => {
                     let name = self.names.get(name as usize).cloned().map(Step::Key);
-                    add_input(&mut flows, name.into_iter().chain(steps).collect(), shown, is_direct);
+                    add_input(&mut flows, name.into_iter().chain(steps).collect(), shown, (is_direct, is_put));
                 }
                 Edge::Event(event) => {
                     let number = event;
@@ -70,10 +73,11 @@ impl Recording {
                             add(&mut flows, Flow::any(true));
                         }
                         if self.is_input(event, &steps) {
-                            add_input(&mut flows, steps, shown, is_direct);
+                            add_input(&mut flows, steps, shown, (is_direct, is_put));
                             continue;
                         }
                         let mut from = self.origins(event, &steps, is_direct, shown);
+                        from.iter_mut().for_each(|(wanted, _)| wanted.is_put = is_put);
                         from.extend(self.changed_origins(number, event, &steps));
                         from.reverse();
                         open.append(&mut from);
@@ -110,12 +114,13 @@ impl Recording {
     ) -> Vec<(Wanted, Option<&'e str>)> {
         let inputs = self.inputs(event);
         let behind = |within: Option<&Step>, rest: &[Step]| within.into_iter().chain(rest).cloned().collect::<Vec<_>>();
-        let direct = |edge: Edge, steps| (Wanted { edge, steps, is_direct }, shown);
-        let derived = |edge: &Edge| (Wanted { edge: *edge, steps: Vec::new(), is_direct: false }, None);
+        let is_put = false;
+        let direct = |edge: Edge, steps| (Wanted { edge, steps, is_direct, is_put }, shown);
+        let derived = |edge: &Edge| (Wanted { edge: *edge, steps: Vec::new(), is_direct: false, is_put }, None);
         if let Some(mut path) = self.path(event) {
             path.extend_from_slice(steps);
             let shown = if steps.is_empty() { event.shown.as_deref() } else { shown };
-            let root = inputs.first().map(|edge| (Wanted { edge: *edge, steps: path, is_direct }, shown));
+            let root = inputs.first().map(|edge| (Wanted { edge: *edge, steps: path, is_direct, is_put }, shown));
             return root.into_iter().chain(inputs.iter().skip(1).map(derived)).collect();
         }
         match (&event.detail, steps) {
@@ -149,7 +154,7 @@ impl Recording {
         let steps = if changed.is_empty() || self.path(event).is_none() { &[] } else { steps };
         let wanted = |(edge, within): &Origin| {
             let steps = within.iter().chain(steps).cloned().collect();
-            (Wanted { edge: *edge, steps, is_direct: false }, None)
+            (Wanted { edge: *edge, steps, is_direct: false, is_put: true }, None)
         };
         changed.iter().map(wanted).collect()
     }
@@ -206,12 +211,13 @@ impl Recording {
 }
 
 /// Adds an input unless it is there.
-fn add_input(flows: &mut Vec<Flow>, path: Vec<Step>, shown: Option<&str>, is_direct: bool) {
-    add(flows, Flow { path, value: shown.map(str::to_owned), is_direct, is_secret: false });
+fn add_input(flows: &mut Vec<Flow>, path: Vec<Step>, shown: Option<&str>, (is_direct, is_put): (bool, bool)) {
+    add(flows, Flow { path, value: shown.map(str::to_owned), is_direct, is_secret: false, is_put });
 }
 
 fn add(flows: &mut Vec<Flow>, new: Flow) {
-    if !flows.iter().any(|flow| flow.path == new.path && flow.is_secret == new.is_secret) {
+    let kind = |flow: &Flow| (flow.is_secret, flow.is_put);
+    if !flows.iter().any(|flow| flow.path == new.path && kind(flow) == kind(&new)) {
         flows.push(new);
     }
 }
@@ -227,8 +233,9 @@ fn matches(one: &Step, other: &Step) -> bool {
 /// Leaves out inputs that others are members of, if the value was only computed from something in them.
 fn without_wholes(flows: Vec<Flow>) -> Vec<Flow> {
     let is_whole = |flow: &Flow| {
-        let above = |other: &Flow| other.path.len() > flow.path.len() && other.path.starts_with(&flow.path);
-        !flow.is_direct && !flow.is_secret && flows.iter().any(above)
+        let above =
+            |other: &Flow| !other.is_put && other.path.len() > flow.path.len() && other.path.starts_with(&flow.path);
+        !flow.is_direct && !flow.is_secret && !flow.is_put && flows.iter().any(above)
     };
     flows.iter().filter(|flow| !is_whole(flow)).cloned().collect()
 }

@@ -14,7 +14,7 @@ use crate::instance::language;
 use dropforge_base::diagnostics::Diagnostic;
 use dropforge_base::mask::Mask;
 use dropforge_base::stdlib::strings::abridged;
-use dropforge_machine::bytecode::{Control, Instruction, Op, Operand, Place, Provenance, Root};
+use dropforge_machine::bytecode::{Control, Dialect, Instruction, Op, Operand, Place, Provenance, Root};
 use dropforge_machine::function::excerpt_in;
 use dropforge_machine::vm::{Beginning, Heights, Moment, Observer};
 use dropforge_value::{JsonStyle, Step, Value};
@@ -173,13 +173,11 @@ impl Recorder {
         if info.writes.contains(Place::Result) {
             self.recording.answer = inputs.first().copied().unwrap_or_default();
         }
-        let has_only_floats = language(code.dialect()).is_ok_and(|language| language.has_only_floats());
-        let style = if has_only_floats { JsonStyle::Whole } else { JsonStyle::Compact };
         let tests =
             matches!(info.control, Control::Branch | Control::BranchWithTop | Control::OpenLoop) || info.writes_path();
         Running {
             unit,
-            style,
+            style: style_of(code.dialect()),
             at: instruction.at,
             op,
             heights,
@@ -193,7 +191,9 @@ impl Recorder {
             names: instruction.operand(Operand::Names).unwrap_or(0),
             inputs,
             arguments,
-            tested: tested(&instruction, moment, values).filter(|_| tests).map(|value| excerpt_in(style, value).into()),
+            tested: tested(&instruction, moment, values)
+                .filter(|_| tests)
+                .map(|value| excerpt_in(style_of(code.dialect()), value).into()),
             indexes: indexes(moment, operand, values),
             members,
             changed,
@@ -442,6 +442,12 @@ impl Recorder {
             self.set(now, at, arguments.get(nth));
         }
     }
+}
+
+/// Returns the style of excerpts of a language's values.
+fn style_of(dialect: Dialect) -> JsonStyle {
+    let has_only_floats = language(dialect).is_ok_and(|language| language.has_only_floats());
+    if has_only_floats { JsonStyle::Whole } else { JsonStyle::Compact }
 }
 
 /// Returns `true` if a secret is in the text of a scalar. Lists and maps are looked at where their members are read.

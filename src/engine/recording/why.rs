@@ -262,7 +262,8 @@ impl Recording {
                 if event.is_secret && !inputs.iter().any(|input| input.is_secret) {
                     inputs.extend(self.flows_of(number).into_iter().filter(|input| input.is_secret));
                 }
-                if let [Flow { value: value @ None, is_direct: true, .. }] = inputs.as_mut_slice() {
+                let mut named = inputs.iter_mut().filter(|flow| !flow.is_put);
+                if let (Some(Flow { value: value @ None, is_direct: true, .. }), None) = (named.next(), named.next()) {
                     *value = event.shown.as_deref().map(str::to_owned);
                 }
                 return Some(Within::Turn { at, step, inputs });

@@ -278,7 +278,10 @@ impl CodePlace {
 
 /// Returns inputs with where they come from.
 fn inputs_of(flows: &[Flow], given: GivenOf<'_>) -> Vec<AnswerInput> {
-    let mut inputs: Vec<AnswerInput> = flows.iter().map(|flow| AnswerInput::of(flow, given)).collect();
+    let known = flows.iter().map(|flow| (flow.is_put, AnswerInput::of(flow, given)));
+    // What was put into a map may have been put into another one, which matters only for secrets.
+    let known = known.filter(|(is_put, input)| !is_put || input.secret);
+    let mut inputs: Vec<AnswerInput> = known.map(|(_, input)| input).collect();
     // A secret with a name is likely that one.
     if inputs.iter().any(|input| input.secret && !input.path.is_empty()) {
         inputs.retain(|input| !input.secret || !input.path.is_empty());
