@@ -74,10 +74,11 @@ fn sandbox((_, schema, values): (&str, &str, &str), (extension, text, _): (&str,
     sandbox
 }
 
-/// Calls `each` with every secret in every language.
+/// Calls `each` with every secret in one language, and with one secret in every language.
 fn table(each: impl Fn(&str, &Sandbox, (&str, &str, &str))) {
-    for secret in SECRETS {
-        for language in LANGUAGES {
+    for (nth, secret) in SECRETS.iter().enumerate() {
+        let languages = if nth == 0 { LANGUAGES } else { &LANGUAGES[nth % LANGUAGES.len()..][..1] };
+        for language in languages {
             each(&format!("{} in {}", secret.0, language.0), &sandbox(*secret, *language), *language);
         }
     }

@@ -133,9 +133,12 @@ impl ChartSet {
 
     /// Calls `each` with the secrets among the values of a cluster, which need not fit the schemas.
     fn each_secret(&self, cluster: &Cluster, own: &Overlay<'_>, each: &mut dyn FnMut(&str)) {
-        let values = own_values(cluster, own).and_then(|(own, is_table)| self.values.with_cluster(own, is_table));
-        if let Ok(values) = values {
-            self.template.chart().each_secret(&values, each);
+        let Ok((own, is_table)) = own_values(cluster, own) else { return };
+        // An excerpt may show a value that an option overrides.
+        for given in [&self.values, &UserValues::default()] {
+            if let Ok(values) = given.with_cluster(own.clone(), is_table) {
+                self.template.chart().each_secret(&values, each);
+            }
         }
     }
 

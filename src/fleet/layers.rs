@@ -194,6 +194,11 @@ impl Layers {
         each(&origins);
     }
 
+    /// Returns the shared layer without assignments. Empty if there are none.
+    pub(super) fn files(&self) -> &DataMap {
+        &self.files
+    }
+
     /// Returns the shared layer, with assignments applied.
     pub fn shared(&self) -> &DataMap {
         &self.shared

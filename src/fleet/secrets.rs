@@ -27,7 +27,10 @@ impl Layers {
     pub fn each_secret(&self, cluster: Option<&Cluster>, each: &mut dyn FnMut(&str)) {
         let Some(schemas) = self.schemas.as_ref().filter(|_| self.has_secrets()) else { return };
         let merged = cluster.and_then(|cluster| self.merged(cluster).ok());
-        std::iter::once(self.base()).chain(&merged).for_each(|values| schemas.each_secret(values, each));
+        // An excerpt may show a value that others override.
+        let own = cluster.and_then(|cluster| cluster.inputs().ok());
+        let all = [self.base(), self.files()].into_iter().chain(&merged).chain(own.as_deref());
+        all.for_each(|values| schemas.each_secret(values, each));
     }
 
     /// Returns the secrets among the inputs of a cluster and the shared ones, for printers.
