@@ -103,17 +103,23 @@ enum Answer {
 
 /// Returns the answers: each status with each kind of headers, each kind of headers with each body, and others.
 fn answers() -> Vec<Answer> {
-    let http = |status: &str, headers: &str, body| Answer::Http(format!("HTTP/1.1 {status}\r\n{headers}\r\n\r\n"), body);
+    let http =
+        |status: &str, headers: &str, body| Answer::Http(format!("HTTP/1.1 {status}\r\n{headers}\r\n\r\n"), body);
     let mut answers = Vec::new();
     for (row, status) in STATUSES.iter().enumerate() {
         // Bodies that take time go with successes and with one failure only.
         let bodies = &BODIES[..if row < 2 || row == 8 { BODIES.len() } else { BODIES.len() - 2 }];
-        answers.extend(HEADERS.iter().enumerate().map(|(at, headers)| http(status, headers, bodies[(row + at) % bodies.len()])));
+        answers.extend(
+            HEADERS.iter().enumerate().map(|(at, headers)| http(status, headers, bodies[(row + at) % bodies.len()])),
+        );
     }
     for headers in &HEADERS[..4] {
         answers.extend(BODIES.iter().map(|body| http("200 OK", headers, *body)));
     }
-    answers.extend([b"".as_slice(), b"\r\n\r\n", b"HTTP/9.9 200 OK\r\n\r\n", b"SSH-2.0-OpenSSH_9.6\r\n", b"\x16\x03\x01\x02\x00"].map(Answer::Raw));
+    answers.extend(
+        [b"".as_slice(), b"\r\n\r\n", b"HTTP/9.9 200 OK\r\n\r\n", b"SSH-2.0-OpenSSH_9.6\r\n", b"\x16\x03\x01\x02\x00"]
+            .map(Answer::Raw),
+    );
     answers.extend([b"HTTP/1.1 ".as_slice(), b"HTTP/1.1 200", b"HTTP/1.1 200 OK\r\nContent-Le"].map(Answer::Raw));
     answers.extend([Answer::EndlessHead, Answer::Silence]);
     answers
@@ -213,7 +219,9 @@ fn options(settings: Vec<(String, String)>) -> StoreOptions {
 }
 
 fn google_settings(address: SocketAddr) -> Vec<(String, String)> {
-    let key = format!("{{\"gcs_base_url\": \"http://{address}\", \"disable_oauth\": true, \"client_email\": \"\", \"private_key\": \"\", \"private_key_id\": \"\"}}");
+    let key = format!(
+        "{{\"gcs_base_url\": \"http://{address}\", \"disable_oauth\": true, \"client_email\": \"\", \"private_key\": \"\", \"private_key_id\": \"\"}}"
+    );
     vec![("GOOGLE_SERVICE_ACCOUNT_KEY".to_owned(), key)]
 }
 
@@ -234,7 +242,10 @@ fn check(error: &Diagnostic, place: &str, answer: &Answer) {
     let message = format!("{} {}", error.message, error.help.as_deref().unwrap_or(""));
     assert!(message.contains(place), "{answer:?}: no `{place}`: {message}");
     assert!(!message.contains(SECRET) && !message.contains("panic"), "{answer:?}: {message}");
-    assert!(error.code != Code::Internal && (error.help.is_some() || error.code == Code::LimitSourceBytes), "{answer:?}: {error}");
+    assert!(
+        error.code != Code::Internal && (error.help.is_some() || error.code == Code::LimitSourceBytes),
+        "{answer:?}: {error}"
+    );
     assert!(message.len() < 2_000, "{answer:?}: {} bytes", message.len());
 }
 
@@ -322,20 +333,27 @@ fn services_are_not_trusted() {
         let (code, errors) = catalog(&server, commands[at % 4]);
         assert!(matches!(code, Some(0..=3)), "{answer:?}: {code:?} {errors}");
         assert!(!errors.contains(SECRET) && !errors.contains("panicked"), "{answer:?}: {errors}");
-        let names_it = errors.contains(&liar.address.to_string()) || errors.contains("rejected the key");
+        // An empty list is an answer, too.
+        let is_answer = errors.contains("rejected the key") || errors.contains("unknown version");
+        let names_it = errors.contains(&liar.address.to_string()) || is_answer;
         assert!(code == Some(0) || names_it, "{answer:?}: {errors}");
     }
 }
 
 #[test]
 fn addresses_of_services_are_checked_without_their_passwords() {
-    for server in ["", "localhost:3000", "ftp://me:s3cr3t@x", "http://", "http://me:s3cr3t@", "http://a b", "http://[::1"] {
+    for server in
+        ["", "localhost:3000", "ftp://me:s3cr3t@x", "http://", "http://me:s3cr3t@", "http://a b", "http://[::1"]
+    {
         let (code, errors) = catalog(server, &["list"]);
         assert!(code == Some(2) && errors.contains("--server http://HOST:PORT"), "{server}: {code:?} {errors}");
         assert!(!errors.contains(SECRET), "{server}: {errors}");
     }
     let (_, errors) = catalog("http://me:s3cr3t@no-such-host.invalid", &["list"]);
-    assert!(errors.contains("`http://no-such-host.invalid/api/v1") && errors.contains("cannot be resolved"), "{errors}");
+    assert!(
+        errors.contains("`http://no-such-host.invalid/api/v1") && errors.contains("cannot be resolved"),
+        "{errors}"
+    );
     assert!(!errors.contains(SECRET), "{errors}");
 }
 
@@ -348,8 +366,38 @@ fn no_setting_ends_a_thread() {
     let liar = Liar::start();
     liar.tell(&Answer::Http("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n".to_owned(), Body::Text("")));
     let names = [
-        (Kind::S3, &["ENDPOINT_URL", "ENDPOINT_URL_S3", "REGION", "DEFAULT_REGION", "SESSION_TOKEN", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "METADATA_ENDPOINT", "CONTAINER_CREDENTIALS_FULL_URI", "ROLE_ARN", "CHECKSUM_ALGORITHM", "REQUEST_PAYER", "VIRTUAL_HOSTED_STYLE_REQUEST", "ALLOW_HTTP"][..]),
-        (Kind::Azure, &["STORAGE_ACCOUNT_NAME", "STORAGE_ACCOUNT_KEY", "STORAGE_ENDPOINT", "STORAGE_SAS_KEY", "STORAGE_TOKEN", "AUTHORITY_HOST", "CLIENT_ID", "ALLOW_HTTP"]),
+        (
+            Kind::S3,
+            &[
+                "ENDPOINT_URL",
+                "ENDPOINT_URL_S3",
+                "REGION",
+                "DEFAULT_REGION",
+                "SESSION_TOKEN",
+                "ACCESS_KEY_ID",
+                "SECRET_ACCESS_KEY",
+                "METADATA_ENDPOINT",
+                "CONTAINER_CREDENTIALS_FULL_URI",
+                "ROLE_ARN",
+                "CHECKSUM_ALGORITHM",
+                "REQUEST_PAYER",
+                "VIRTUAL_HOSTED_STYLE_REQUEST",
+                "ALLOW_HTTP",
+            ][..],
+        ),
+        (
+            Kind::Azure,
+            &[
+                "STORAGE_ACCOUNT_NAME",
+                "STORAGE_ACCOUNT_KEY",
+                "STORAGE_ENDPOINT",
+                "STORAGE_SAS_KEY",
+                "STORAGE_TOKEN",
+                "AUTHORITY_HOST",
+                "CLIENT_ID",
+                "ALLOW_HTTP",
+            ],
+        ),
         (Kind::Google, &["SERVICE_ACCOUNT_KEY", "SERVICE_ACCOUNT", "APPLICATION_CREDENTIALS", "BASE_URL"]),
     ];
     for (kind, names) in names {

@@ -51,7 +51,11 @@ const CERTIFICATES: [(&str, &str, &str); 8] = [
     ("xpired", "its certificate has expired", "renew the certificate of the server, or set the clock of this machine"),
     ("not valid yet", "its certificate is not valid yet", "check the clock of this machine and of the server"),
     ("UnsupportedCertVersion", "its certificate is older than X.509 version 3", "make one with `subjectAltName`"),
-    ("BadSignature", "its certificate has a wrong signature", "trust the authority that signed it, not another one of its name"),
+    (
+        "BadSignature",
+        "its certificate has a wrong signature",
+        "trust the authority that signed it, not another one of its name",
+    ),
 ];
 
 /// Returns the cause of an error.

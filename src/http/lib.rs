@@ -20,9 +20,9 @@ mod pace;
 
 use std::time::Duration;
 
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{Connector, DefaultConnector};
-use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
 pub use body::{Bounded, TooLong, read_all};
 pub use cause::{Cause, Retry, cause_of};

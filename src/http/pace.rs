@@ -49,7 +49,11 @@ impl<T: Transport> Transport for PacedTransport<T> {
         let result = self.inner.await_input(timeout)?;
         self.waited += began.elapsed();
         self.received += self.inner.buffers().input().len().saturating_sub(before);
-        if is_too_slow(self.waited, self.received, self.idle) { Err(Error::Timeout(Timeout::RecvBody)) } else { Ok(result) }
+        if is_too_slow(self.waited, self.received, self.idle) {
+            Err(Error::Timeout(Timeout::RecvBody))
+        } else {
+            Ok(result)
+        }
     }
 
     fn is_open(&mut self) -> bool {
@@ -72,7 +76,9 @@ mod tests {
     #[test]
     fn a_slow_answer_has_time_for_its_bytes() {
         let (idle, seconds) = (Duration::from_secs(30), Duration::from_secs);
-        for (waited, received, is) in [(29, 0, false), (31, 0, true), (31, 2 << 10, false), (3_600, 4 << 20, false), (3_600, 1 << 20, true)] {
+        for (waited, received, is) in
+            [(29, 0, false), (31, 0, true), (31, 2 << 10, false), (3_600, 4 << 20, false), (3_600, 1 << 20, true)]
+        {
             assert_eq!(is_too_slow(seconds(waited), received, idle), is, "{waited} {received}");
         }
     }

@@ -352,7 +352,8 @@ mod tests {
         let failure = Transient { status: None, why: String::new(), after: None, is_brief: false };
         let range = |attempt| (0..50).map(move |_| patience.pause(attempt, &failure.clone()));
         assert!(range(0).all(|pause| pause >= Duration::from_millis(50) && pause <= Duration::from_millis(100)));
-        let failure = Transient { status: None, why: String::new(), after: Some(Duration::from_secs(4)), is_brief: false };
+        let failure =
+            Transient { status: None, why: String::new(), after: Some(Duration::from_secs(4)), is_brief: false };
         assert!(patience.pause(0, &failure) == Duration::from_secs(4));
         assert!(patience.pause(u32::MAX, &failure) <= patience.longest);
     }

@@ -57,9 +57,11 @@ pub(super) fn settings_of(kind: Kind, more: &[(String, String)]) -> Result<Vec<(
     let variables = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     let variables = variables.filter_map(|(name, value)| Some((name, value.into_string().ok()?)));
     let mut settings: Vec<_> = variables.filter(|(name, _)| name.starts_with(prefix) && kind.knows(name)).collect();
-    settings.extend(kind.other_names().iter().filter_map(|(variable, name)| {
-        Some(((*name).to_owned(), std::env::var(variable).ok()?))
-    }));
+    settings.extend(
+        kind.other_names()
+            .iter()
+            .filter_map(|(variable, name)| Some(((*name).to_owned(), std::env::var(variable).ok()?))),
+    );
     settings.extend(more.iter().cloned());
     settings.retain(|(_, value)| !value.is_empty());
     settings.iter().try_for_each(|(name, value)| check(name, value))?;
@@ -102,7 +104,9 @@ fn check(name: &str, value: &str) -> Result<()> {
         Form::Url if !is_url(value) => {
             bad(&format!("`{}` is no URL", without_user(value)), "write `https://HOST` or `http://HOST:PORT`")
         }
-        Form::Name if !is_name(value) => bad(&format!("`{value}` cannot be a part of a host name"), "write it as `eu-west-1`"),
+        Form::Name if !is_name(value) => {
+            bad(&format!("`{value}` cannot be a part of a host name"), "write it as `eu-west-1`")
+        }
         Form::Header if !value.chars().all(is_visible) => {
             bad("it has a character that a header cannot have", "copy it again: it has ASCII characters only")
         }

@@ -150,7 +150,11 @@ impl Client {
         let warnings = header(WARNINGS).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let count = header(WARNING_COUNT).and_then(|text| text.parse().ok()).unwrap_or_default();
         let resource = self.read(path, &reply, template)?;
-        if resource.is_object() { Ok(Created { resource, warnings, count }) } else { Err(self.nonsense(path, "no object")) }
+        if resource.is_object() {
+            Ok(Created { resource, warnings, count })
+        } else {
+            Err(self.nonsense(path, "no object"))
+        }
     }
 
     fn send(&self, method: &str, path: &str, body: Option<&Json>) -> ClientResult<Json> {
@@ -258,7 +262,9 @@ fn agent(args: &ConnectionArgs, files: &mut InputFiles) -> ClientResult<Agent> {
     client(&options).map_err(|_| {
         let path = args.ca_file.clone().unwrap_or_default();
         let message = format!("`{}` has no certificate in PEM form", path.display());
-        Diagnostic::new(Code::Usage, message).with_help("a certificate is between `-----BEGIN CERTIFICATE-----` and `-----END …`").into()
+        Diagnostic::new(Code::Usage, message)
+            .with_help("a certificate is between `-----BEGIN CERTIFICATE-----` and `-----END …`")
+            .into()
     })
 }
 

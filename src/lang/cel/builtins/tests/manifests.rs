@@ -49,7 +49,11 @@ fn documents_in_texts() {
             json!(r#"{"a":"x\"é","b":[1,2,1.5,null,true]}"#),
         ),
         ("json.marshal", json!(["b:aGk="]), json!("\"aGk=\"")),
-        ("json.marshal", json!([{"v": "<a&b>\u{2028}", "n": 1.0, "m": 1e21, "s": 1e-7}]), json!(r#"{"m":1e+21,"n":1,"s":1e-7,"v":"\u003ca\u0026b\u003e\u2028"}"#)),
+        (
+            "json.marshal",
+            json!([{"v": "<a&b>\u{2028}", "n": 1.0, "m": 1e21, "s": 1e-7}]),
+            json!(r#"{"m":1e+21,"n":1,"s":1e-7,"v":"\u003ca\u0026b\u003e\u2028"}"#),
+        ),
         ("json.marshal", json!(["d:90s"]), json!("\"90s\"")),
         ("json.marshal", json!([{"entries": [[1, "a"], [true, "b"]]}]), json!(r#"{"1":"a","true":"b"}"#)),
         (

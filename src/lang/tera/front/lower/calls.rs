@@ -41,7 +41,8 @@ impl<'a> Lower<'_, 'a> {
     /// Pushes the result of a function.
     pub(super) fn call_function(&mut self, call: &'a Call<'a>) -> Result<()> {
         if call.name.text == RAW_FILE
-            && let [Arg { name: Name { text: "path", .. }, value: Expr { kind: ExprKind::Str(path), span, .. } }] = call.args
+            && let [Arg { name: Name { text: "path", .. }, value: Expr { kind: ExprKind::Str(path), span, .. } }] =
+                call.args
         {
             return self.raw_file(path, *span);
         }

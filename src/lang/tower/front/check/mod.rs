@@ -101,8 +101,9 @@ const INTERPRETERS: [(&str, char); 14] = [
     ("php", 'r'),
 ];
 /// Words after which a command still has to come.
-const BEFORE_COMMAND: [&str; 15] =
-    ["command", "builtin", "exec", "sudo", "env", "time", "!", "if", "then", "else", "elif", "while", "until", "do", "{"];
+const BEFORE_COMMAND: [&str; 15] = [
+    "command", "builtin", "exec", "sudo", "env", "time", "!", "if", "then", "else", "elif", "while", "until", "do", "{",
+];
 
 /// The state of a simple command: the facts that decide whether the next word can be an option, and whether it is code.
 #[derive(Default)]
