@@ -41,6 +41,7 @@ impl<'a> Lower<'_, 'a> {
     /// Pushes the result of a function.
     pub(super) fn call_function(&mut self, call: &'a Call<'a>) -> Result<()> {
         if call.name.text == RAW_FILE
+            && self.unit.registry.get(ImportKind::Function, RAW_FILE).is_some()
             && let [Arg { name: Name { text: "path", .. }, value: Expr { kind: ExprKind::Str(path), span, .. } }] =
                 call.args
         {
@@ -63,7 +64,7 @@ impl<'a> Lower<'_, 'a> {
                 self.raw_files.insert(path.to_owned());
                 return Ok(());
             }
-            Ok(None) => unknown_template(self.unit, path, "this reads the file"),
+            Ok(None) => unknown_template(self.unit, path, "this reads"),
             Err(error) => error,
         };
         self.fail(span, error);
