@@ -5,6 +5,9 @@ use dropforge::diagnostics::Diagnostic;
 /// A field of `Limits` and the option that sets it.
 pub(crate) type LimitOption = (&'static str, &'static str);
 
+/// The beginnings of advice about fields of the library.
+const FIELDS: [&str; 2] = ["raise `Limits::", "raise `Bounds::"];
+
 /// Names the options in the help of an error and its further errors.
 pub(crate) fn name_options(options: &[LimitOption], diagnostic: &mut Diagnostic) {
     diagnostic.help = diagnostic.help.take().and_then(|help| for_command(options, help));
@@ -16,7 +19,8 @@ fn for_command(options: &[LimitOption], mut help: String) -> Option<String> {
     for (field, option) in options {
         help = help.replace(&format!("`Limits::{field}`"), &format!("the limit with `{option}`"));
     }
-    let Some((before, _)) = help.split_once("raise `Limits::") else { return Some(help) };
+    let Some(at) = FIELDS.iter().find_map(|field| help.find(field)) else { return Some(help) };
+    let before = help.get(..at).unwrap_or("");
     let before = before.trim_end_matches(", or ");
     (!before.is_empty()).then(|| before.to_owned())
 }
@@ -35,6 +39,7 @@ mod tests {
             ),
             ("raise `Limits::fuel` if the template is trusted", None),
             ("divide it, or raise `Limits::program_bytes`", Some("divide it")),
+            ("declare fewer, or raise `Bounds::charts`", Some("declare fewer")),
             ("did you mean `fuel`?", Some("did you mean `fuel`?")),
         ] {
             assert_eq!(for_command(&options, help.to_owned()).as_deref(), named);

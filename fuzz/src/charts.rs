@@ -16,7 +16,7 @@ const USUAL: [(&str, &str); 3] = [
 /// Renders a chart: an archive, or a text of files that `--- path` divides. The part `user` has the values of a user. The
 /// first part is a template.
 pub fn chart(bytes: &[u8]) {
-    let bounds = Bounds { total_bytes: 1 << 20, file_bytes: 1 << 18, files: 100, depth: 4 };
+    let bounds = Bounds { total_bytes: 1 << 20, file_bytes: 1 << 18, files: 100, depth: 4, charts: 100 };
     match ChartSource::archive(bytes, bounds) {
         Ok(source) => rendered(&source, ""),
         Err(error) => report([&*error]),

@@ -73,6 +73,27 @@ fn refused_archive(bytes: &[u8], says: &[&str]) {
 }
 
 #[test]
+fn aliases_of_aliases_are_refused_before_they_are_made() {
+    // Each of ten charts has four aliases of the next: 1,398,101 charts.
+    let names: Vec<String> = (0..=10).map(|level| format!("c{level}")).collect();
+    let sandbox = Sandbox::new();
+    let mut folder = "c".to_owned();
+    for pair in names.windows(2) {
+        let alias = |at: usize| format!("- {{name: {0}, version: 1.0.0, alias: {0}-{at}}}\n", pair[1]);
+        let aliases: String = (0..4).map(alias).collect();
+        let chart = format!("apiVersion: v2\nname: {}\nversion: 1.0.0\ndependencies:\n{aliases}", pair[0]);
+        sandbox.write(&format!("{folder}/Chart.yaml"), &chart);
+        folder = format!("{folder}/charts/{}", pair[1]);
+    }
+    sandbox.write(&format!("{folder}/Chart.yaml"), "apiVersion: v2\nname: c10\nversion: 1.0.0\n");
+    let path = "c0/c1-0/c2-0/c3-0/c4-0/c5-0/c6-0/c7-0/c8-0/c9-0/c10-0";
+    refused(&sandbox, "c", &["E0607", "the limit is 10,000 charts", path, "declare fewer dependencies"]);
+    let checked = sandbox.run(&["check", "c"]);
+    assert_eq!(checked.code, 1, "{checked:?}");
+    checked.says(&["the limit is 10,000 charts"]);
+}
+
+#[test]
 fn paths_of_archives_stay_in_the_chart() {
     let chart = || Entry::file("c/Chart.yaml", CHART);
     for path in ["c/../x", "/etc/x", "../c/x", "c/templates/../../x", "c//x", "c/./x", "c\\x", "c/a\\b"] {

@@ -22,7 +22,7 @@ use super::plan::{Output, Plan};
 use super::sets::{RunOutputs, RunSet};
 use super::unread::ReadValues;
 use crate::why::RecordedOutput;
-use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, LOOKED_UP, Result, Severity, with_article};
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, LOOKED_UP, Result, Severity, at_most, with_article};
 use dropforge_base::mask::Mask;
 use dropforge_engine::chart::{ChartRender, ChartTemplate};
 use dropforge_engine::recording::{Recorder, Why};
@@ -118,17 +118,23 @@ impl ChartSet {
         cluster: &str,
         own: (DataMap, bool),
     ) -> std::result::Result<ChartRender, Diagnostics> {
-        self.template.render_in(session, self.plan(cluster, own)?)
+        let plan = self.plan(session, cluster, own)?;
+        self.template.render_in(session, plan)
     }
 
     /// Plans the release of a cluster.
-    fn plan(&self, cluster: &str, (own, is_table): (DataMap, bool)) -> std::result::Result<ReleasePlan, Diagnostics> {
+    fn plan(
+        &self,
+        session: &Session,
+        cluster: &str,
+        (own, is_table): (DataMap, bool),
+    ) -> std::result::Result<ReleasePlan, Diagnostics> {
         let values = self.values.with_cluster(own, is_table)?;
         let namespace = self.namespace(values.values())?;
         let name = self.name.as_deref().unwrap_or(cluster).to_owned();
         let release = Release { name, namespace, ..self.release.clone() };
         release.check_name()?;
-        self.template.chart().plan(&values, &release, &self.capabilities)
+        self.template.plan(session, &values, &release, &self.capabilities)
     }
 
     /// Calls `each` with the secrets among the values of a cluster, which need not fit the schemas.
@@ -297,6 +303,9 @@ impl DocumentCheck {
     }
 }
 
+/// Maximum number of missing names of a chart that are reported.
+const MISSING: usize = 100;
+
 /// Minimum length of the name of an optional value that is told if it resembles another. Shorter ones resemble each other.
 const LONG: usize = 5;
 
@@ -320,10 +329,10 @@ pub fn missing_in_chart(
     let mut names = MissingNames::of_chart(&template);
     names.look_at(0, &values);
     let merges = helm::merges_maps(template.program());
-    let found = names.into_failures(None).into_iter().map(|failure| failure.diagnostic);
+    let found = names.into_diagnostics();
     let is_wrong = |found: &Diagnostic| renders && found.severity == Severity::Error;
     let found = found.filter(|found| !is_wrong(found) && !is_meant(found) && !plan.knows(found, merges));
-    Ok(found.map(|found| plan.explain(found, &[])).collect())
+    Ok(at_most(found.map(|found| plan.explain(found, &[])).collect(), MISSING, 0))
 }
 
 /// Returns `true` for a name that may be missing on purpose.

@@ -1,6 +1,8 @@
 //! Names that templates look up and that values lack, found without rendering.
 
-use std::collections::BTreeMap;
+use std::cell::{Cell, OnceCell};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
 use roaring::RoaringBitmap;
@@ -9,7 +11,8 @@ use super::fleet::Fleet;
 use super::layers::Layers;
 use super::report::Failure;
 use super::selector::Selection;
-use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, nearest};
+use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, counted, nearest};
+use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::Span;
 use dropforge_engine::Template;
 use dropforge_machine::bytecode::Program;
@@ -20,8 +23,11 @@ use dropforge_value::{DataMap, ReadPaths};
 const STEPS: u64 = 2_000_000;
 /// Maximum number of steps of the analysis of all templates with all values. The clusters that are left are not looked at.
 const ALL_STEPS: u64 = 2_000_000_000;
-/// Maximum number of available names to compare with a missing one.
+/// Maximum number of available names to compare with a missing one, and with all of them.
 const COMPARED: usize = 1_000;
+const ALL_COMPARED: usize = 200_000;
+/// Maximum number of missing names to report.
+const REPORTED: usize = 100;
 /// Maximum number of maps to search for the one that lacks a name.
 const SEARCHED: usize = 100_000;
 /// Minimum length of a misspelled name in a condition. Shorter ones resemble each other.
@@ -57,6 +63,8 @@ pub struct MissingNames<'t> {
     /// The diagnostics, with the clusters that they concern.
     found: BTreeMap<Cause, (Box<Diagnostic>, RoaringBitmap)>,
     left: u64,
+    /// The number of names that may still be compared with missing ones. Later ones have no suggestion.
+    compared: Cell<usize>,
     /// Tell in which map of the values a name is missing, and look at templates that change maps, too.
     is_of_chart: bool,
 }
@@ -68,7 +76,14 @@ impl<'t> MissingNames<'t> {
     /// Prepares for these templates.
     pub fn of(templates: impl IntoIterator<Item = &'t Template>) -> Self {
         let (templates, read) = (templates.into_iter().collect(), OnceLock::new());
-        Self { templates, read, found: BTreeMap::new(), left: ALL_STEPS, is_of_chart: false }
+        Self {
+            templates,
+            read,
+            found: BTreeMap::new(),
+            left: ALL_STEPS,
+            compared: Cell::new(ALL_COMPARED),
+            is_of_chart: false,
+        }
     }
 
     /// Prepares for the program of a chart. Also looks at templates that change maps, which may add the names that are found.
@@ -111,11 +126,18 @@ impl<'t> MissingNames<'t> {
             let before = left;
             let misses = missing(template.program(), values, self.is_of_chart, &mut left);
             self.left -= before - left;
-            misses.iter().for_each(|miss| self.add(at, (template, values), miss));
+            let ways = OnceCell::new();
+            let way_to = |map: &DataMap| Ways::to(ways.get_or_init(|| Ways::of(values)), map);
+            misses.iter().for_each(|miss| self.add(at, (template, &way_to), miss));
         }
     }
 
-    fn add(&mut self, cluster: usize, (template, values): (&'t Template, &DataMap), miss: &Miss<'_>) {
+    fn add<'d>(
+        &mut self,
+        cluster: usize,
+        (template, way_to): (&'t Template, &dyn Fn(&DataMap) -> Option<Vec<&'d str>>),
+        miss: &Miss<'_>,
+    ) {
         let program = template.program();
         let place = match miss.lack.step {
             Some(step) => program.detail(miss.at, step),
@@ -130,7 +152,7 @@ impl<'t> MissingNames<'t> {
             return;
         }
         let Some(mut diagnostic) = self.diagnostic(program, miss, &cause.2) else { return };
-        if let Some(way) = miss.lack.parent.filter(|_| self.is_of_chart).and_then(|parent| way_to(values, parent)) {
+        if let Some(way) = miss.lack.parent.filter(|_| self.is_of_chart).and_then(way_to) {
             let way = serde_json::Value::from(way).to_string();
             diagnostic = diagnostic.with_field(LOOKED_UP, miss.lack.name).with_field("looked_in", way);
         }
@@ -145,7 +167,9 @@ impl<'t> MissingNames<'t> {
     /// gives what only may be needed.
     fn diagnostic(&self, program: &Program, miss: &Miss<'_>, path: &str) -> Option<Box<Diagnostic>> {
         let Lack { name, parent, .. } = miss.lack;
-        let keys = || parent.into_iter().flat_map(|map| map.keys()).map(String::as_str).take(COMPARED);
+        let most = parent.map_or(0, DataMap::len).min(COMPARED).min(self.compared.get());
+        self.compared.set(self.compared.get() - most);
+        let keys = || parent.into_iter().flat_map(|map| map.keys()).map(String::as_str).take(most);
         let near = match miss.effect {
             Effect::Condition => nearest(name, keys().filter(|near| self.is_mistake(miss, path, name, near))),
             _ => nearest(name, keys()),
@@ -191,6 +215,11 @@ impl<'t> MissingNames<'t> {
         !used || (name.len() >= LONG && !has_digit(name) && !has_digit(near) && !is_longer)
     }
 
+    /// Returns all that was found, in the order of templates and places.
+    pub(super) fn into_diagnostics(self) -> impl Iterator<Item = Box<Diagnostic>> {
+        self.found.into_values().map(|(diagnostic, _)| diagnostic)
+    }
+
     /// Returns what was found, in the order of templates and places. Without a fleet, only shared values were looked at.
     pub fn into_failures(self, fleet: Option<&Fleet>) -> Vec<Failure> {
         let mut reader = fleet.filter(|fleet| !fleet.is_empty()).map(Fleet::reader);
@@ -199,7 +228,15 @@ impl<'t> MissingNames<'t> {
             diagnostic.cluster = clusters.min().map(|at| reader.name(at as usize));
             Failure::of_clusters(diagnostic, &clusters, &mut |at| reader.name(at))
         };
-        self.found.into_values().map(failure).collect()
+        let mut found: Vec<_> = self.found.into_values().collect();
+        let more = found.len().saturating_sub(REPORTED);
+        if more > 0 {
+            found.small_sort_by_key(|(diagnostic, _)| Reverse(diagnostic.severity));
+            found.truncate(REPORTED);
+            let note = format!("and {}: the limit is {REPORTED}", counted(more, "more missing name"));
+            found.last_mut().into_iter().for_each(|(last, _)| last.notes.push(note.clone()));
+        }
+        found.into_iter().map(failure).collect()
     }
 }
 
@@ -212,21 +249,32 @@ fn is_written_as_nothing(program: &Program, miss: &Miss<'_>) -> bool {
         && !program.dialect().fails_without(miss.path, mark_left, true)
 }
 
-/// Returns the keys that lead from `values` to a map in it.
-fn way_to<'d>(values: &'d DataMap, map: &DataMap) -> Option<Vec<&'d str>> {
-    let (mut open, mut seen) = (vec![(values, Vec::new())], 0);
-    while let Some((at, way)) = open.pop() {
-        if std::ptr::eq(at, map) {
-            return Some(way);
+/// The maps among values, by their addresses: the map around each, and its key there. The outermost has neither.
+struct Ways<'d>(HashMap<*const DataMap, Option<(*const DataMap, &'d str)>>);
+
+impl<'d> Ways<'d> {
+    fn of(values: &'d DataMap) -> Self {
+        let (mut open, mut ways) = (vec![(values, None)], HashMap::new());
+        while let Some((at, around)) = open.pop()
+            && ways.len() < SEARCHED
+        {
+            ways.insert(std::ptr::from_ref(at), around);
+            let inner = at.iter().filter_map(|(key, value)| Some((key, value.as_map()?)));
+            open.extend(inner.map(|(key, inner)| (inner, Some((std::ptr::from_ref(at), key.as_str())))));
         }
-        seen += 1;
-        if seen > SEARCHED {
-            return None;
-        }
-        let inner = at.iter().filter_map(|(key, value)| Some((key, value.as_map()?)));
-        open.extend(inner.map(|(key, inner)| (inner, way.iter().copied().chain([key.as_str()]).collect())));
+        Self(ways)
     }
-    None
+
+    /// Returns the keys that lead to a map.
+    fn to(&self, map: &DataMap) -> Option<Vec<&'d str>> {
+        let (mut keys, mut at) = (Vec::new(), *self.0.get(&std::ptr::from_ref(map))?);
+        while let Some((around, key)) = at {
+            keys.push(key);
+            at = *self.0.get(&around)?;
+        }
+        keys.reverse();
+        Some(keys)
+    }
 }
 
 /// Returns the part of a path that ends with the missing name.

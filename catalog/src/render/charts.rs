@@ -14,9 +14,10 @@ use dropforge::engine::Engine;
 use dropforge::engine::chart::{ChartRender, ChartTemplate};
 use dropforge::engine::recording::Recorder;
 use dropforge::value::{Data, DataMap};
+use dropforge::vm::Session;
 
 /// Limits on the files of a chart.
-const BOUNDS: Bounds = Bounds { total_bytes: 32 << 20, file_bytes: 5 << 20, files: 5_000, depth: 32 };
+const BOUNDS: Bounds = Bounds { total_bytes: 32 << 20, file_bytes: 5 << 20, files: 5_000, depth: 32, charts: 1_000 };
 /// Maximum bytes of all files that are parsed when a chart is opened: values, metadata and schemas.
 const PARSED: usize = 4 << 20;
 /// The names of these files.
@@ -88,7 +89,7 @@ impl Chart {
         let (source, has_own_schema) = (&chart.source, chart.own_schema() == Some(schema));
         let wrong = |errors: Diagnostics| invalid("invalid_template_syntax", &errors);
         let template = engine.chart(source).map_err(wrong)?;
-        let plan = template.chart().outline(&UserValues::default()).map_err(wrong)?;
+        let plan = template.outline(&UserValues::default()).map_err(wrong)?;
         let program = template.compile(&plan).map_err(wrong)?;
         let files: usize = source.files().iter().map(|file| file.path().len() + file.bytes().len()).sum();
         let memory = 2 * files + PARSED_MEMORY * parsed_bytes(source) + PROGRAMS * program.memory();
@@ -144,11 +145,12 @@ impl Chart {
 
     fn rendered(&self, name: &str, parameters: &str, scratch: &mut Scratch) -> Result<ChartRender> {
         let (release, values) = (release(name)?, values(parameters)?);
-        let plan = || {
+        let session = &mut scratch.session;
+        let plan = |session: &Session| {
             let values = UserValues::default().with_cluster(values, false)?;
-            self.template.chart().plan(&values, &release, &Capabilities::default())
+            self.template.plan(session, &values, &release, &Capabilities::default())
         };
-        let render = plan().and_then(|plan| self.template.render_in(&mut scratch.session, plan));
+        let render = plan(session).and_then(|plan| self.template.render_in(session, plan));
         render.map_err(first_not_rendered)
     }
 }

@@ -150,7 +150,7 @@ impl Checked {
 
     /// Checks the chart alone.
     fn release(&mut self, chart: &ChartSet) -> Result<(), Diagnostics> {
-        let plan = chart.template.chart().plan(&chart.values, &chart.release, &chart.capabilities)?;
+        let plan = chart.template.plan(&Session::new(), &chart.values, &chart.release, &chart.capabilities)?;
         self.templates = plan.templates().len();
         let (lints, missing, render) = found(&chart.template, plan)?;
         self.found.extend(lints.into_iter().chain(missing));
@@ -162,7 +162,7 @@ impl Checked {
 
     /// Checks the chart without values.
     fn outline(&mut self, chart: &ChartSet) -> Result<(), Diagnostics> {
-        let plan = chart.template.chart().outline(&UserValues::default())?;
+        let plan = chart.template.outline(&UserValues::default())?;
         self.templates = plan.templates().len();
         self.found.extend(chart.template.lints(&plan)?);
         Ok(())

@@ -25,6 +25,7 @@ use dropforge::mask::Mask;
 use dropforge::schema::{each_secret, is_secret};
 use dropforge::text::{Source, Span};
 use dropforge::value::{Data, DataMap, value_at};
+use dropforge::vm::Session;
 
 /// Maximum size of a file of values or of a configuration, in bytes.
 pub(super) const MAX_INPUT: u64 = 256 << 20;
@@ -315,7 +316,7 @@ fn planned(
 ) -> Option<(ChartTemplate, Plan)> {
     let engine = bounded(args.language.engine());
     let chart = chart::open(path, engine, files).ok()?;
-    let plan = chart.chart().plan(values, &Release::default(), &Capabilities::default()).ok()?;
+    let plan = chart.plan(&Session::new(), values, &Release::default(), &Capabilities::default()).ok()?;
     Some((chart, plan))
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::asserts::PlacedText;
 use super::output::TestOutput;
@@ -203,6 +204,8 @@ const METADATA: &str = "Chart.yaml";
 pub(super) struct Charts<'e> {
     engine: &'e Engine,
     sources: HashMap<PathBuf, ChartSource>,
+    /// The charts as they are, and the paths of their templates.
+    charts: HashMap<PathBuf, (ChartTemplate, Rc<[String]>)>,
     /// Charts for some of their templates, and with changed metadata.
     compiled: HashMap<(PathBuf, Vec<String>, String), ChartTemplate>,
     session: Session,
@@ -210,7 +213,13 @@ pub(super) struct Charts<'e> {
 
 impl<'e> Charts<'e> {
     pub fn new(engine: &'e Engine) -> Self {
-        Self { engine, sources: HashMap::new(), compiled: HashMap::new(), session: Session::new() }
+        Self {
+            engine,
+            sources: HashMap::new(),
+            charts: HashMap::new(),
+            compiled: HashMap::new(),
+            session: Session::new(),
+        }
     }
 
     fn source(&mut self, chart: &Path) -> Checked<&ChartSource> {
@@ -225,13 +234,22 @@ impl<'e> Charts<'e> {
     ///
     /// # Errors
     /// Errors of reading the chart.
-    pub fn templates(&mut self, chart: &Path) -> Result<Vec<String>, Diagnostics> {
+    pub fn templates(&mut self, chart: &Path) -> Result<Rc<[String]>, Diagnostics> {
+        Ok(self.chart(chart)?.1.clone())
+    }
+
+    /// Returns a chart as it is, with the paths of its templates.
+    fn chart(&mut self, chart: &Path) -> Result<&(ChartTemplate, Rc<[String]>), Diagnostics> {
         let engine = self.engine;
-        let plan = engine.chart(self.source(chart)?)?.chart().whole();
-        let paths = plan.templates().iter().map(|template| below(&plan, template.name()));
-        let mut paths: Vec<String> = paths.filter(|path| !is_partial(path)).map(str::to_owned).collect();
-        paths.sort_unstable();
-        Ok(paths)
+        if !self.charts.contains_key(chart) {
+            let template = engine.chart(self.source(chart)?)?;
+            let plan = template.chart().whole();
+            let paths = plan.templates().iter().map(|template| below(&plan, template.name()));
+            let mut paths: Vec<String> = paths.filter(|path| !is_partial(path)).map(str::to_owned).collect();
+            paths.sort_unstable();
+            self.charts.insert(chart.to_owned(), (template, paths.into()));
+        }
+        self.charts.get(chart).ok_or_else(|| internal(chart).into())
     }
 
     /// Renders the templates of a test.
@@ -259,7 +277,7 @@ impl<'e> Charts<'e> {
         let values = values(job, files)?;
         let (release, capabilities) = (release(setup), capabilities(setup)?);
         let template = self.template(chart, job)?;
-        let mut plan = template.chart().plan(&values, &release, &capabilities)?;
+        let mut plan = template.plan(&self.session, &values, &release, &capabilities)?;
         if !job.renders.is_empty() {
             let whole = plan.clone();
             plan.retain(|template| {
@@ -285,13 +303,12 @@ impl<'e> Charts<'e> {
 
     /// Adds all templates of a chart to a coverage, as far as they compile.
     pub fn cover(&mut self, chart: &Path, coverage: &Coverage) {
-        let compile = |source: &ChartSource| {
-            let whole = self.engine.chart(source)?;
-            let outline = whole.chart().outline(&UserValues::default())?;
+        let compile = |whole: ChartTemplate| {
+            let outline = whole.outline(&UserValues::default())?;
             whole.compile(&outline)
         };
         // Those that do not compile fail their tests.
-        if let Some(Ok(template)) = self.sources.get(chart).map(compile) {
+        if let Ok(template) = self.chart(chart).map(|(whole, _)| whole.apart()).and_then(compile) {
             coverage.add(&template);
         }
     }
@@ -303,8 +320,10 @@ impl<'e> Charts<'e> {
         if let Some(known) = self.compiled.get(&key) {
             return Ok(known.clone());
         }
-        let source = self.source(chart)?.clone();
-        let template = self.engine.chart(&changed(source, metadata)?)?;
+        let template = match metadata.is_empty() {
+            true => self.chart(chart)?.0.apart(),
+            false => self.engine.chart(&changed(self.source(chart)?.clone(), metadata)?)?,
+        };
         self.compiled.insert(key, template.clone());
         Ok(template)
     }

@@ -71,7 +71,7 @@ pub(super) fn jobs<'s>(
 ) -> Result<Vec<TestJob<'s>>, Diagnostics> {
     let target = Rc::new(TestTarget::of(suite, file));
     let mut finder =
-        Finder { reader: NodeReader::new(&suite.source), target: &target, language, known: Vec::new(), file };
+        Finder { reader: NodeReader::new(&suite.source), target: &target, language, known: Rc::default(), file };
     if let Some(root) = &suite.root
         && ![own_folder(file), Path::new(".")].iter().any(|folder| is_in(folder, target.path()))
     {
@@ -101,7 +101,7 @@ struct Finder<'f, 's> {
     target: &'f Rc<TestTarget>,
     language: &'f LanguageArgs,
     /// The templates of a chart.
-    known: Vec<String>,
+    known: Rc<[String]>,
     file: &'s Path,
 }
 
@@ -141,7 +141,7 @@ impl<'s> Finder<'_, 's> {
     /// file.
     fn default(&mut self, test: &Test) -> Vec<String> {
         let folder = match &**self.target {
-            TestTarget::Chart(_) => return self.known.clone(),
+            TestTarget::Chart(_) => return self.known.to_vec(),
             TestTarget::Folder(folder) => folder,
         };
         let file = self.file.file_name().unwrap_or_default().to_string_lossy();
@@ -192,7 +192,7 @@ impl<'s> Finder<'_, 's> {
         };
         if found.is_empty() {
             let names = match &**self.target {
-                TestTarget::Chart(_) => self.known.clone(),
+                TestTarget::Chart(_) => self.known.to_vec(),
                 TestTarget::Folder(folder) => {
                     names_in(folder).into_iter().filter(|name| self.language.is_template(name)).collect()
                 }

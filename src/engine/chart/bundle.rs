@@ -196,7 +196,7 @@ impl Engine {
         let chart = self.chart(&source)?;
         let mut programs = BTreeMap::new();
         for values in variants {
-            let plan = chart.chart().outline(values)?;
+            let plan = chart.outline(values)?;
             programs.insert(name(&plan), chart.compile(&plan)?);
         }
         let (name, fits_by_default) = (chart.chart().metadata().name.clone(), chart.chart().fits_by_default());

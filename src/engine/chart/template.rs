@@ -31,7 +31,7 @@ pub struct ChartTemplate {
 
 #[derive(Debug)]
 struct SharedChart {
-    chart: Chart,
+    chart: Arc<Chart>,
     engine: Engine,
     programs: Programs,
     /// The artifact that the chart comes from.
@@ -54,8 +54,15 @@ impl ChartTemplate {
         engine: &Engine,
         artifact: Option<Artifact>,
     ) -> std::result::Result<Self, Diagnostics> {
-        let (chart, engine) = (Chart::load(source)?, engine.clone());
+        let (chart, engine) = (Arc::new(Chart::load(source)?), engine.clone());
         Ok(Self { shared: Arc::new(SharedChart { chart, engine, programs: Programs::default(), artifact }) })
+    }
+
+    /// Returns the same chart with programs of its own, for plans that leave out some of its templates.
+    pub fn apart(&self) -> Self {
+        let SharedChart { chart, engine, artifact, .. } = &*self.shared;
+        let (chart, engine, artifact) = (chart.clone(), engine.clone(), artifact.clone());
+        Self { shared: Arc::new(SharedChart { chart, engine, programs: Programs::default(), artifact }) }
     }
 
     /// Returns the parsed chart.
@@ -78,8 +85,33 @@ impl ChartTemplate {
         release: &Release,
         capabilities: &Capabilities,
     ) -> std::result::Result<ChartRender, Diagnostics> {
-        let plan = self.shared.chart.plan(values, release, capabilities)?;
-        self.render_in(&mut Session::new(), plan)
+        let mut session = Session::new();
+        let plan = self.plan(&session, values, release, capabilities)?;
+        self.render_in(&mut session, plan)
+    }
+
+    /// Returns the plan of a release, within the limits of the engine and the deadline of the session.
+    ///
+    /// # Errors
+    /// Those of [`Chart::plan_within`].
+    pub fn plan(
+        &self,
+        session: &Session,
+        values: &UserValues,
+        release: &Release,
+        capabilities: &Capabilities,
+    ) -> std::result::Result<Plan, Diagnostics> {
+        let cx = session.context(self.shared.engine.limits());
+        self.shared.chart.plan_within(&cx, values, release, capabilities)
+    }
+
+    /// Returns the plan of the charts that values enable, to compile and not to render.
+    ///
+    /// # Errors
+    /// Those of [`Chart::outline`].
+    pub fn outline(&self, values: &UserValues) -> std::result::Result<Plan, Diagnostics> {
+        let session = Session::new();
+        self.shared.chart.outline(&session.context(self.shared.engine.limits()), values)
     }
 
     /// Renders a plan of this chart in a session that keeps its memory.

@@ -203,7 +203,8 @@ impl<'t> Ready<'t> {
         outputs: &[String],
     ) -> Option<Self> {
         let shared = (&chart.values, &chart.release, &chart.capabilities);
-        let plan = chart.template.chart().open_plan(&own.values, own.is_table, shared)?;
+        let (known, limits) = (chart.template.chart(), chart.template.engine().limits());
+        let plan = known.open_plan(&session.context(limits), &own.values, own.is_table, shared)?;
         let plan: &'t OpenPlan<'t> = place.get_or_init(|| plan);
         Self::of(chart, plan, (memory, shapes), session, (own, outputs), Vec::new())
     }
@@ -277,7 +278,7 @@ impl<'t> Ready<'t> {
         open: &[&Data],
     ) -> std::result::Result<Printed, Whole> {
         let (release, _) = chart.open_release(own, self.plan.given()).ok_or(Whole::Failed)?;
-        if !self.plan.admits(open) {
+        if !self.plan.admits(&session.context(chart.template.engine().limits()), open) {
             return Err(Whole::Failed);
         }
         arena.reset();
@@ -368,7 +369,7 @@ impl ChartSet {
         clusters: &Selection<'_>,
         each: &mut dyn FnMut(&str, Plan) -> std::result::Result<(), Diagnostics>,
     ) -> std::result::Result<(), Diagnostics> {
-        let mut forms = HashSet::new();
+        let (mut forms, session) = (HashSet::new(), Session::new());
         let mut first = Ok(());
         clusters.each(&mut |_, cluster| {
             if first.is_err() || forms.len() >= FORMS {
@@ -378,7 +379,7 @@ impl ChartSet {
             let own: Result<_> = layers.overlay(cluster).and_then(|own| own_values(cluster, &own));
             let Ok((values, is_table)) = own else { return Ok(()) };
             if forms.insert((form(&values).0, is_table))
-                && let Ok(plan) = self.plan(cluster.name(), (values, is_table))
+                && let Ok(plan) = self.plan(&session, cluster.name(), (values, is_table))
             {
                 first = each(cluster.name(), plan);
             }

@@ -259,9 +259,9 @@ impl<'v> Cx<'v> {
         }
     }
 
-    /// Gives back memory that was charged and is free again.
-    pub(super) fn give_back(&self, bytes: usize) {
-        self.memory.set(self.memory.get().saturating_add(bytes as u64));
+    /// Takes back the charge for memory that is free again.
+    pub fn give_back(&self, bytes: u64) {
+        self.memory.set(self.memory.get().saturating_add(bytes).min(self.limits.memory));
     }
 
     /// Copies a text value and charges for it. A short one is padded.

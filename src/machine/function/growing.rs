@@ -46,7 +46,7 @@ impl<'c, 'v> Held<'c, 'v> {
 
 impl Drop for Held<'_, '_> {
     fn drop(&mut self) {
-        self.cx.give_back(self.bytes);
+        self.cx.give_back(self.bytes as u64);
     }
 }
 

@@ -69,9 +69,11 @@ impl Space {
         &self.arena
     }
 
-    /// Returns a context for work outside a run, with full budgets and no inputs.
+    /// Returns a context for work outside a run, with full budgets and no inputs. It ends at the deadline of the runs.
     pub fn context<'s>(&'s self, limits: &'s Limits) -> Cx<'s> {
-        Cx::new(&self.arena, Inputs::default(), limits, Capabilities::NONE, &self.caches)
+        let mut cx = Cx::new(&self.arena, Inputs::default(), limits, Capabilities::NONE, &self.caches);
+        cx.set_deadline(self.deadline.as_deref());
+        cx
     }
 }
 

@@ -38,6 +38,11 @@ impl Session {
         self.space.deadline = deadline;
     }
 
+    /// Returns a context for work of the host before a render, with full budgets.
+    pub fn context<'s>(&'s self, limits: &'s Limits) -> Cx<'s> {
+        self.space.context(limits)
+    }
+
     /// Returns how many bytes of its memory limit the last render had left.
     pub fn memory_left(&self) -> u64 {
         self.space.left.get()

@@ -6,8 +6,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Stage;
+use super::expanded::Matches;
 use super::load::Chart;
-use super::merged::{Merged, MergedMap, Nulls, View, coalesce, shared, tables};
+use super::merged::{Merged, MergedMap, View, shared};
+use super::merging::{Merging, Nulls};
 use super::metadata::Dependency;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::semver::LenientVersion;
@@ -20,7 +22,7 @@ pub(super) struct Tree<'c> {
     /// The alias, or the chart's own name.
     pub(super) name: String,
     /// Default values, with imported ones.
-    pub(super) values: MergedMap<'c>,
+    pub(super) values: Arc<MergedMap<'c>>,
     /// The enabled dependencies, under their aliases.
     pub(super) dependencies: Vec<Dependency>,
     pub(super) children: Vec<Tree<'c>>,
@@ -32,7 +34,7 @@ impl<'c> Tree<'c> {
         Self {
             chart,
             name: chart.metadata.name.clone(),
-            values: shared(&chart.values),
+            values: Arc::new(shared(&chart.values)),
             dependencies: chart.metadata.dependencies.clone(),
             children: chart.charts.iter().map(|chart: &'c Arc<Chart>| Tree::of(chart)).collect(),
         }
@@ -62,28 +64,34 @@ pub(super) fn is_compatible(constraint: &str, version: &str) -> bool {
     LenientVersion::parse(version).is_ok_and(|version| version.version.fulfils(constraint) == Ok(true))
 }
 
-/// Applies aliases and removes disabled charts, also in the charts that remain. `values` are those of the user, `path`
+/// Applies aliases and removes disabled charts, also in the charts that remain. `given` are the values of the user, `path`
 /// leads to the values of this chart and ends with a dot.
 ///
 /// # Errors
-/// See [`coalesce`].
-pub(super) fn enable<'v, 'c: 'v>(tree: &mut Tree<'c>, values: &MergedMap<'v>, path: &str) -> Result<()> {
+/// See [`Merging::coalesce`].
+pub(super) fn enable<'v, 'c: 'v>(
+    merging: Merging<'_, '_>,
+    tree: &mut Tree<'c>,
+    given: &MergedMap<'v>,
+    path: &str,
+) -> Result<()> {
     if tree.dependencies.is_empty() {
         return Ok(());
     }
     resolve(tree);
-    let mut merged = values.clone();
-    coalesce(tree, &mut merged, Nulls::Delete).map_err(|error| Stage::Dependencies.of(error))?;
-    let is_disabled = |dependency: &&Dependency| !is_enabled(dependency, View::Map(&merged), path);
-    let disabled: HashSet<String> =
-        tree.dependencies.iter().filter(is_disabled).map(|dependency| dependency.name.clone()).collect();
-    tree.children.retain(|child| !disabled.contains(&child.name));
-    tree.dependencies.retain(|dependency| !disabled.contains(&dependency.name));
-    for child in &mut tree.children {
-        let path = format!("{path}{}.", child.name);
-        enable(child, &merged, &path)?;
-    }
-    Ok(())
+    merging.lent(|| {
+        let mut merged = merging.copied(given)?;
+        merging.coalesce(tree, &mut merged, Nulls::Delete)?;
+        let is_disabled = |dependency: &&Dependency| !is_enabled(dependency, View::Map(&merged), path);
+        let disabled: HashSet<String> =
+            tree.dependencies.iter().filter(is_disabled).map(|dependency| dependency.name.clone()).collect();
+        tree.children.retain(|child| !disabled.contains(&child.name));
+        tree.dependencies.retain(|dependency| !disabled.contains(&dependency.name));
+        tree.children.iter_mut().try_for_each(|child| {
+            let path = format!("{path}{}.", child.name);
+            enable(merging, child, &merged, &path).map_err(|error| Merging::in_chart(error, &child.name))
+        })
+    })
 }
 
 /// Applies aliases and enables every chart, also in the charts inside.
@@ -92,22 +100,20 @@ pub(super) fn enable_all(tree: &mut Tree<'_>) {
     tree.children.iter_mut().for_each(enable_all);
 }
 
-/// Makes a chart of each dependency, under its alias. Charts that are not declared stay.
+/// Makes a chart of each dependency, under its alias. Charts that are not declared stay. Loading bounds their number.
 fn resolve(tree: &mut Tree<'_>) {
-    let is_declared = |child: &&Tree<'_>| tree.dependencies.iter().any(|dependency| fits(dependency, child));
-    let mut children: Vec<Tree<'_>> = tree.children.iter().filter(|child| !is_declared(child)).cloned().collect();
-    for dependency in &mut tree.dependencies {
-        let found = tree.children.iter().find(|child| fits(dependency, child));
+    let matches = Matches::of(&tree.dependencies, tree.children.iter().map(|child| &child.chart.metadata));
+    let children = tree.children.iter().zip(&matches.declared);
+    let mut made: Vec<Tree<'_>> =
+        children.filter(|(_, declared)| !**declared).map(|(child, _)| child.clone()).collect();
+    for (dependency, at) in tree.dependencies.iter_mut().zip(&matches.of_dependencies) {
         if !dependency.alias.is_empty() {
             dependency.name = dependency.alias.clone();
         }
-        children.extend(found.map(|child| Tree { name: dependency.name.clone(), ..child.clone() }));
+        let found = at.and_then(|at| tree.children.get(at));
+        made.extend(found.map(|child| Tree { name: dependency.name.clone(), ..child.clone() }));
     }
-    tree.children = children;
-}
-
-fn fits(dependency: &Dependency, child: &Tree<'_>) -> bool {
-    child.name == dependency.name && is_compatible(&dependency.version, &child.chart.metadata.version)
+    tree.children = made;
 }
 
 /// Returns `true` if conditions and tags enable a dependency. The first condition that is a boolean decides; without
@@ -129,26 +135,29 @@ const NAMES: usize = 64;
 /// Adds imported values to the defaults of a chart, below its own. The charts in it come first.
 ///
 /// # Errors
-/// See [`coalesce`]; `limit.depth` for a path with too many names.
-pub(super) fn import(tree: &mut Tree<'_>) -> Result<()> {
-    tree.children.iter_mut().try_for_each(import)?;
+/// See [`Merging::coalesce`]; `limit.depth` for a path with too many names.
+pub(super) fn import(merging: Merging<'_, '_>, tree: &mut Tree<'_>) -> Result<()> {
+    for child in &mut tree.children {
+        import(merging, child).map_err(|error| Merging::in_chart(error, &child.name))?;
+    }
     if tree.dependencies.is_empty() {
         return Ok(());
     }
-    let mut values = MergedMap::default();
-    coalesce(tree, &mut values, Nulls::Keep).map_err(|error| Stage::Dependencies.of(error))?;
+    let mut own = MergedMap::default();
+    merging.coalesce(tree, &mut own, Nulls::Keep)?;
     let mut imported = MergedMap::default();
     for dependency in &tree.dependencies {
         for item in &dependency.import_values {
             if let Some((child, parent)) = source_and_target(item)
-                && let Some(found) = table(View::Map(&values), &format!("{}.{child}", dependency.name))
+                && let Some(found) = table(View::Map(&own), &format!("{}.{child}", dependency.name))
             {
-                tables(&mut imported, nested(&parent, found, dependency)?.view(), Nulls::Keep);
+                let found = nested(&parent, merging.kept(found)?, dependency)?;
+                merging.tables(&mut imported, found.view(), Nulls::Keep)?;
             }
         }
     }
-    tables(&mut values, View::Map(&imported), Nulls::Keep);
-    tree.values = values;
+    merging.tables(&mut own, View::Map(&imported), Nulls::Keep)?;
+    tree.values = Arc::new(own);
     Ok(())
 }
 
@@ -165,16 +174,16 @@ pub(super) fn source_and_target(item: &Data) -> Option<(String, String)> {
 }
 
 /// Returns values as the value at a path.
-fn nested<'v>(path: &str, values: View<'_, 'v>, dependency: &Dependency) -> Result<Merged<'v>> {
+fn nested<'v>(path: &str, values: Merged<'v>, dependency: &Dependency) -> Result<Merged<'v>> {
     if path == "." {
-        return Ok(values.to_merged());
+        return Ok(values);
     }
     if path.split('.').count() > NAMES {
         let message = format!("`import-values` of `{}`: a path has more than {NAMES} names", dependency.name);
         return Err(Stage::Dependencies.error(Code::LimitDepth, message));
     }
     let wrap = |inner, key: &str| Merged::Map(MergedMap::from_iter([(Cow::Owned(key.to_owned()), inner)]));
-    Ok(path.rsplit('.').fold(values.to_merged(), wrap))
+    Ok(path.rsplit('.').fold(values, wrap))
 }
 
 /// Returns the map at a dotted path.

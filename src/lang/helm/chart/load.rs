@@ -8,7 +8,7 @@ use super::metadata::Metadata;
 use super::read::{first_document, values};
 use super::schema::ChartSchema;
 use super::source::{Bounds, Budget, ChartFile, ChartSource};
-use super::{Stage, archive, metadata};
+use super::{Stage, archive, expanded, metadata};
 use crate::error::GO_MESSAGE;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge_base::text::{Source, Span, Text};
@@ -63,7 +63,10 @@ impl Chart {
         }
         let chart = loader.chart(&source.files, "", 0);
         match chart {
-            Some(chart) if loader.errors.is_empty() => Ok(chart),
+            Some(chart) if loader.errors.is_empty() => match expanded::check(&chart, bounds) {
+                Ok(()) => Ok(chart),
+                Err(error) => Err(error.into()),
+            },
             _ => Err(Stage::Load.all(loader.errors)),
         }
     }

@@ -148,6 +148,7 @@ impl Chart {
     /// has errors.
     pub fn open_plan(
         &self,
+        cx: &Cx<'_>,
         own: &DataMap,
         is_table: bool,
         shared: (&UserValues, &Release, &Capabilities),
@@ -159,7 +160,7 @@ impl Chart {
         if !keeps(given.values(), &own) || self.kube_version_error(capabilities).is_some() {
             return None;
         }
-        let (tree, merged) = self.merged(&given).ok()?;
+        let (tree, merged) = self.merged(cx, &given).ok()?;
         let places = places(&merged, &open_at);
         let seeing = Seeing::new(&tree, &merged, &places);
         Some(OpenPlan {
@@ -187,8 +188,8 @@ impl OpenPlan<'_> {
         &self.given
     }
 
-    /// Returns `true` if the schemas of all charts admit a release with these values.
-    pub fn admits(&self, open: &[&Data]) -> bool {
+    /// Returns `true` if the schemas of all charts admit a release with these values, within the limits of a render.
+    pub fn admits(&self, cx: &Cx<'_>, open: &[&Data]) -> bool {
         if self.skips_schemas {
             return true;
         }
@@ -201,7 +202,7 @@ impl OpenPlan<'_> {
         };
         let mut values = self.values.borrow_mut();
         fill(&mut values, &self.places, open);
-        let admitted = schema::check(tree, &values, &self.unchecked).is_empty();
+        let admitted = schema::check(cx, tree, &values, &self.unchecked).is_ok_and(|unfit| unfit.is_empty());
         if admitted {
             self.checked.set(true);
         }

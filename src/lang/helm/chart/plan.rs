@@ -6,15 +6,18 @@ use super::builtin_objects::{Capabilities, FileSet, Release};
 use super::dependencies::Tree;
 use super::explain::documents;
 use super::load::{Chart, path_below};
-use super::merged::{Nulls, coalesce};
+use super::merging::{Merging, Nulls};
 use super::metadata::{Kind, Metadata};
 use super::schema::ChartSchema;
 use super::top::chart_data;
 use super::user_values::UserValues;
 use super::{Stage, dependencies, merged, schema};
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use dropforge_base::limits::Limits;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::{Source, Text};
+use dropforge_machine::function::Cx;
+use dropforge_machine::vm::Space;
 use dropforge_value::DataMap;
 use dropforge_value::yaml::Node;
 
@@ -142,22 +145,39 @@ pub struct Plan {
 }
 
 impl Chart {
-    /// Merges values, enables dependencies, checks schemas and the version of Kubernetes, and orders the templates.
+    /// Merges values, enables dependencies, checks schemas and the version of Kubernetes, and orders the templates, within the
+    /// default limits of a render.
     ///
     /// # Errors
-    /// `plan.no_templates` for a library chart; `input.structure` for missing dependencies; `input.set_conflict`;
-    /// `input.schema`; `value.assertion` if the chart needs another version of Kubernetes.
+    /// Those of [`Chart::plan_within`].
     pub fn plan(
         &self,
         values: &UserValues,
         release: &Release,
         capabilities: &Capabilities,
     ) -> std::result::Result<Plan, Diagnostics> {
-        let (tree, merged) = self.merged(values)?;
+        let limits = Limits::default();
+        Space::of_thread(|space| self.plan_within(&space.context(&limits), values, release, capabilities))
+    }
+
+    /// Works like [`Chart::plan`] within the limits and the deadline of a context.
+    ///
+    /// # Errors
+    /// `plan.no_templates` for a library chart; `input.structure` for missing dependencies; `input.set_conflict`;
+    /// `input.schema`; `value.assertion` if the chart needs another version of Kubernetes; `limit.memory`, `limit.fuel` and
+    /// `limit.time`.
+    pub fn plan_within(
+        &self,
+        cx: &Cx<'_>,
+        values: &UserValues,
+        release: &Release,
+        capabilities: &Capabilities,
+    ) -> std::result::Result<Plan, Diagnostics> {
+        let (tree, merged) = self.merged(cx, values)?;
         // Without values of the user, these are the same values as ever.
         let is_known = values.values().is_empty() && schema::fits_by_default(&tree);
         let is_checked = !is_known && !values.skips_schemas;
-        let unfit = if is_checked { schema::check(&tree, &merged, &values.unchecked) } else { Vec::new() };
+        let unfit = if is_checked { schema::check(cx, &tree, &merged, &values.unchecked)? } else { Vec::new() };
         let plan = Plan { given: values.sources(), ..Plan::of(&tree, merged, release, capabilities) };
         let unfit = schema::error(&unfit, |chart, path| plan.place_in_files(chart, path, values));
         let errors: Vec<_> = unfit.into_iter().chain(self.kube_version_error(capabilities)).collect();
@@ -180,33 +200,44 @@ impl Chart {
     /// checked.
     ///
     /// # Errors
-    /// Those of [`Chart::plan`] about dependencies and library charts.
-    pub fn outline(&self, values: &UserValues) -> std::result::Result<Plan, Diagnostics> {
-        let tree = self.enabled(values)?;
+    /// Those of [`Chart::plan_within`] about dependencies, library charts and limits.
+    pub fn outline(&self, cx: &Cx<'_>, values: &UserValues) -> std::result::Result<Plan, Diagnostics> {
+        let tree = self.enabled(cx, values)?;
         Ok(Plan::of(&tree, DataMap::default(), &Release::default(), &Capabilities::default()))
     }
 
     /// Merges values and enables dependencies.
     ///
     /// # Errors
-    /// Those of [`Chart::plan`], except for schemas and the version of Kubernetes.
-    pub(super) fn merged(&self, values: &UserValues) -> std::result::Result<(Tree<'_>, DataMap), Diagnostics> {
-        let mut tree = self.enabled(values)?;
-        dependencies::import(&mut tree)?;
+    /// Those of [`Chart::plan_within`], except for schemas and the version of Kubernetes.
+    pub(super) fn merged(
+        &self,
+        cx: &Cx<'_>,
+        values: &UserValues,
+    ) -> std::result::Result<(Tree<'_>, DataMap), Diagnostics> {
+        let mut tree = self.enabled(cx, values)?;
+        let merging = Merging::new(cx);
+        dependencies::import(merging, &mut tree).map_err(|error| self.of_dependencies(error))?;
         let mut all = merged::shared(values.values());
-        coalesce(&tree, &mut all, Nulls::Delete)?;
-        let all = merged::to_data(&all);
+        let coalesced = merging.coalesce(&tree, &mut all, Nulls::Delete);
+        let all = coalesced.and_then(|()| merging.to_data(&all));
+        let all = all.map_err(|error| Merging::at_chart(Stage::Schema.of(error), &self.metadata.name))?;
         Ok((tree, all))
     }
 
     /// Returns `true` if the values fit the schemas of all charts without values of a user.
     pub fn fits_by_default(&self) -> bool {
-        let merged = self.merged(&UserValues::default());
-        merged.is_ok_and(|(tree, values)| schema::check(&tree, &values, &[]).is_empty())
+        let limits = Limits::default();
+        Space::of_thread(|space| {
+            let cx = space.context(&limits);
+            let merged = self.merged(&cx, &UserValues::default());
+            merged
+                .is_ok_and(|(tree, values)| schema::check(&cx, &tree, &values, &[]).is_ok_and(|unfit| unfit.is_empty()))
+        })
     }
 
     /// Returns the charts that the values enable.
-    fn enabled(&self, values: &UserValues) -> std::result::Result<Tree<'_>, Diagnostics> {
+    fn enabled(&self, cx: &Cx<'_>, values: &UserValues) -> std::result::Result<Tree<'_>, Diagnostics> {
         if self.metadata.kind() == Kind::Library {
             return Err(Stage::Installable.error(Code::NoTemplates, "library charts are not installable").into());
         }
@@ -215,8 +246,13 @@ impl Chart {
         if !missing.is_empty() {
             return Err(missing.into());
         }
-        dependencies::enable(&mut tree, &merged::shared(values.values()), "")?;
+        let enabled = dependencies::enable(Merging::new(cx), &mut tree, &merged::shared(values.values()), "");
+        enabled.map_err(|error| self.of_dependencies(error))?;
         Ok(tree)
+    }
+
+    fn of_dependencies(&self, error: Box<Diagnostic>) -> Box<Diagnostic> {
+        Merging::at_chart(Stage::Dependencies.of(error), &self.metadata.name)
     }
 
     /// Returns the names of all files that a render may write documents for, sorted: templates of the chart and of all

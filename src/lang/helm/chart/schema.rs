@@ -5,10 +5,12 @@ use std::sync::{Arc, OnceLock};
 use super::Stage;
 use super::dependencies::Tree;
 use super::explain::{documents, is_global};
+use super::merging::Merging;
 use crate::error::GO_MESSAGE;
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::stdlib::paths;
 use dropforge_base::text::{Source, Span};
+use dropforge_machine::function::Cx;
 use dropforge_schema::{Detail, Draft, NodeId, Schema, Violation, each_secret, has_secrets, is_secret};
 use dropforge_value::marshal::json_read;
 use dropforge_value::yaml::Node;
@@ -97,17 +99,22 @@ impl ChartSchema {
 
     /// Returns the messages about values that do not fit, each with a line end; that of a broken schema has none. The keys
     /// `unchecked` may be unknown.
-    fn problems(&self, values: &DataMap, unchecked: &[String]) -> Vec<Problem> {
+    ///
+    /// # Errors
+    /// The limits of a render.
+    fn problems(&self, cx: &Cx<'_>, values: &DataMap, unchecked: &[String]) -> Result<Vec<Problem>, Box<Diagnostic>> {
         let schema = match self.compiled() {
             Ok(schema) => schema,
-            Err(why) => return vec![Problem { text: why.to_owned(), ..Problem::default() }],
+            Err(why) => return Ok(vec![Problem { text: why.to_owned(), ..Problem::default() }]),
         };
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::once(&names);
         let builder = InputBuilder::new(&arena, &shapes).with_numbers(Numbers::Whole);
         // Deeper values are refused where they are read.
-        let Ok(value) = builder.data_map(values) else { return Vec::new() };
-        match schema.validate_part(Schema::ROOT, value, VIOLATIONS, &mut budget()) {
+        let Ok(value) = builder.data_map(values) else { return Ok(Vec::new()) };
+        let mut own = budget();
+        let mut spend = |steps| own(steps).map_err(|()| None).and_then(|()| cx.spend(steps).map_err(Some));
+        Ok(match schema.validate_part(Schema::ROOT, value, VIOLATIONS, &mut spend) {
             Ok(found) => {
                 let found = found.into_iter().filter_map(|found| without(found, unchecked));
                 let problem = |found: Violation| Problem {
@@ -118,10 +125,11 @@ impl ChartSchema {
                 };
                 found.map(problem).collect()
             }
-            Err(()) => {
+            Err(None) => {
                 vec![Problem { text: "- at '': checking the values takes too long\n".to_owned(), ..Problem::default() }]
             }
-        }
+            Err(Some(limit)) => return Err(limit),
+        })
     }
 
     /// Returns the place of the keyword that a value violates. If it is not known, that is the beginning of the file.
@@ -194,10 +202,18 @@ pub(super) fn fits_by_default(tree: &Tree<'_>) -> bool {
 }
 
 /// Returns the charts whose values do not fit their schema. That of the outermost one need not know the keys `unchecked`.
-pub(super) fn check(tree: &Tree<'_>, values: &DataMap, unchecked: &[String]) -> Vec<Unfit> {
+///
+/// # Errors
+/// The limits of a render.
+pub(super) fn check(
+    cx: &Cx<'_>,
+    tree: &Tree<'_>,
+    values: &DataMap,
+    unchecked: &[String],
+) -> Result<Vec<Unfit>, Box<Diagnostic>> {
     let mut found = Vec::new();
-    collect(tree, &mut vec![&tree.name], values, unchecked, &mut found);
-    found
+    let checked = collect(cx, tree, &mut vec![&tree.name], (values, unchecked), &mut found);
+    checked.map(|()| found).map_err(|error| Merging::at_chart(Stage::Schema.of(error), &tree.name))
 }
 
 /// Returns the error about charts whose values do not fit their schema. `place` returns that of a value of a chart.
@@ -253,15 +269,17 @@ impl Unfit {
 
 /// Checks the last of `charts` and the charts in it. Loading bounds the nesting.
 fn collect<'t>(
+    cx: &Cx<'_>,
     tree: &'t Tree<'_>,
     charts: &mut Vec<&'t str>,
-    values: &DataMap,
-    unchecked: &[String],
+    (values, unchecked): (&DataMap, &[String]),
     found: &mut Vec<Unfit>,
-) {
+) -> Result<(), Box<Diagnostic>> {
+    cx.spend(1)?;
     if let Some(schema) = &tree.chart.schema {
-        let problems = schema.problems(values, unchecked);
+        let problems = schema.problems(cx, values, unchecked)?;
         if !problems.is_empty() {
+            cx.charge(problems.iter().map(|problem| size_of::<Problem>() + 2 * problem.text.len()).sum())?;
             let charts = charts.iter().map(|name| (*name).to_owned()).collect();
             found.push(Unfit { charts, schema: schema.clone(), problems });
         }
@@ -269,10 +287,12 @@ fn collect<'t>(
     for child in &tree.children {
         if let Some(Data::Map(values)) = values.get(&child.name) {
             charts.push(&child.name);
-            collect(child, charts, values, &[], found);
+            let checked = collect(cx, child, charts, (values, &[]), found);
+            checked.map_err(|error| Merging::in_chart(error, &child.name))?;
             charts.pop();
         }
     }
+    Ok(())
 }
 
 /// Returns the message about a violation, in the words of Helm's validator.

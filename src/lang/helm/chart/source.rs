@@ -16,19 +16,21 @@ use dropforge_machine::bytecode::StoredValue;
 /// Limits on the files of a chart, including those of packed dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Maximum number of bytes of all files, unpacked.
+    /// Maximum number of bytes of all files, unpacked. Templates and values count once for each alias of their chart.
     pub total_bytes: u64,
     /// Maximum number of bytes of one file, unpacked.
     pub file_bytes: u64,
-    /// Maximum number of files.
+    /// Maximum number of files. Templates count once for each alias of their chart.
     pub files: usize,
     /// Maximum nesting of charts in charts.
     pub depth: usize,
+    /// Maximum number of charts, with one for each alias.
+    pub charts: usize,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { total_bytes: 100 << 20, file_bytes: 5 << 20, files: 20_000, depth: 32 }
+        Self { total_bytes: 100 << 20, file_bytes: 5 << 20, files: 20_000, depth: 32, charts: 10_000 }
     }
 }
 

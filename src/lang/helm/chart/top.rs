@@ -172,11 +172,12 @@ impl<'v> Base<'v> {
         }
         // From the innermost charts outwards: `Subcharts` holds the maps of the charts inside.
         let mut maps = vec![Value::Null; charts.len()];
+        let mut inside: Vec<Vec<(&str, Value<'r>)>> = vec![Vec::new(); charts.len()];
         for (at, (fixed, own)) in self.charts.iter().zip(&own).enumerate().rev() {
-            let inside = charts.iter().zip(&maps).filter(|(other, _)| other.parent == Some(at));
-            let inside: Vec<_> = inside.map(|(other, map)| (other.name.as_str(), *map)).collect();
+            let mut inside_this = inside.get_mut(at).map(std::mem::take).unwrap_or_default();
+            inside_this.reverse();
             let [capabilities, data, files] = *fixed;
-            let of_chart = [capabilities, data, files, release, arena.map(&inside), *own];
+            let of_chart = [capabilities, data, files, release, arena.map(&inside_this), *own];
             let template = charts.get(at).filter(|_| changes_maps).map(|chart| place(builder, chart, arena.text("")));
             let more = more.iter().map(|(_, value)| *value);
             let values: Vec<_> = of_chart.into_iter().chain(template).chain(more).collect();
@@ -184,6 +185,8 @@ impl<'v> Base<'v> {
             if let Some(slot) = maps.get_mut(at) {
                 *slot = map;
             }
+            let place = charts.get(at).and_then(|chart| Some((chart, inside.get_mut(chart.parent?)?)));
+            place.into_iter().for_each(|(chart, around)| around.push((&chart.name, map)));
         }
         maps
     }

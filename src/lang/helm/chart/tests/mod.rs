@@ -1,5 +1,6 @@
 //! Small charts: loading, values, dependencies, plans and output.
 
+mod expansion;
 mod sources;
 
 use super::*;

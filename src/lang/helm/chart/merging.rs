@@ -1,0 +1,320 @@
+//! Merging values: what users give over what charts give, from the outside in.
+//!
+//! There are two ways. [`Nulls::Delete`] is for the final values: a null removes the default. [`Nulls::Keep`] merges
+//! values that others will be merged over, so that nulls still have their effect there. The recursion is bounded by the
+//! nesting of values and charts.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::Stage;
+use super::dependencies::Tree;
+use super::explain::GLOBAL;
+use super::merged::{Merged, MergedMap, View};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_machine::function::Cx;
+use dropforge_value::{Data, DataMap};
+
+/// The effect of a null over a default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nulls {
+    /// The key is removed. Nulls in defaults are absent.
+    Delete,
+    /// The null stays.
+    Keep,
+}
+
+/// Merges and copies values within the limits of a render: its memory, its steps and its time. Values multiply: those of a
+/// chart for each alias, shared ones for each chart, imported ones for each import.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Merging<'w, 'v> {
+    cx: &'w Cx<'v>,
+}
+
+/// The memory of an entry of a map without its key.
+const ENTRY: usize = size_of::<Merged<'_>>() + size_of::<Cow<'_, str>>() + 2 * size_of::<usize>();
+
+/// The field with the path of the chart in which a limit is exceeded.
+const CHART: &str = "chart";
+
+impl<'w, 'v> Merging<'w, 'v> {
+    pub fn new(cx: &'w Cx<'v>) -> Self {
+        Self { cx }
+    }
+
+    /// Gives back the memory of values that live as long as `work`.
+    pub fn lent<R>(self, work: impl FnOnce() -> Result<R>) -> Result<R> {
+        let before = self.cx.budgets().memory;
+        let result = work()?;
+        self.cx.give_back(before.saturating_sub(self.cx.budgets().memory));
+        Ok(result)
+    }
+
+    /// Adds the name of a chart to the path in the error of a limit.
+    pub fn in_chart(mut error: Box<Diagnostic>, name: &str) -> Box<Diagnostic> {
+        if error.code.is_limit() {
+            let path = error.fields.remove(CHART).map_or_else(|| name.to_owned(), |below| [name, "/", &below].concat());
+            error = error.with_field(CHART, path);
+        }
+        error
+    }
+
+    /// Adds a note with the path to the error of a limit.
+    pub fn at_chart(error: Box<Diagnostic>, root: &str) -> Box<Diagnostic> {
+        let error = Self::in_chart(error, root);
+        match error.fields.get(CHART).cloned() {
+            Some(path) => error.with_note(format!("while the values of the chart `{path}` are merged")),
+            None => error,
+        }
+    }
+
+    /// Returns a copy of a map.
+    pub fn copied<'d>(self, map: &MergedMap<'d>) -> Result<MergedMap<'d>> {
+        self.hold(map)?;
+        Ok(map.clone())
+    }
+
+    /// Returns a view as a value of its own.
+    pub fn kept<'d>(self, view: View<'_, 'd>) -> Result<Merged<'d>> {
+        Ok(match view {
+            View::Scalar(data) | View::Whole(data, _) => Merged::Whole(data),
+            View::Map(map) => Merged::Map(self.copied(map)?),
+        })
+    }
+
+    /// Charges for the copy of a map.
+    fn hold(self, map: &MergedMap<'_>) -> Result<()> {
+        map.iter().try_for_each(|(key, value)| {
+            self.entry(key)?;
+            if let Merged::Map(inner) = value { self.hold(inner) } else { Ok(()) }
+        })
+    }
+
+    /// Charges for an entry.
+    fn entry(self, key: &Cow<'_, str>) -> Result<()> {
+        self.cx.charge(ENTRY + if let Cow::Owned(key) = key { key.len() } else { 0 })
+    }
+
+    /// Copies a map to data.
+    pub fn to_data(self, map: &MergedMap<'_>) -> Result<DataMap> {
+        let entry = |(key, merged): (&Cow<'_, str>, &Merged<'_>)| {
+            self.cx.charge(ENTRY + key.len())?;
+            let data = match merged {
+                Merged::Whole(data) => {
+                    self.hold_data(data)?;
+                    Data::clone(data)
+                }
+                Merged::Map(map) => Data::Map(self.to_data(map)?),
+            };
+            Ok((key.to_string(), data))
+        };
+        map.iter().map(entry).collect()
+    }
+
+    /// Charges for a copy of data.
+    fn hold_data(self, data: &Data) -> Result<()> {
+        match data {
+            Data::Str(text) => self.cx.charge(size_of::<Data>() + text.len()),
+            Data::List(items) => {
+                self.cx.charge(size_of::<Data>())?;
+                items.iter().try_for_each(|item| self.hold_data(item))
+            }
+            Data::Map(map) => map.iter().try_for_each(|(key, value)| {
+                self.cx.charge(ENTRY + key.len())?;
+                self.hold_data(value)
+            }),
+            _ => self.cx.charge(size_of::<Data>()),
+        }
+    }
+
+    /// Merges the defaults of a chart and of the charts in it into `given`.
+    ///
+    /// # Errors
+    /// `input.set_conflict` if the values of a dependency are not a map; `limit.memory` and other limits of a render.
+    pub fn coalesce<'d>(self, tree: &Tree<'d>, given: &mut MergedMap<'d>, nulls: Nulls) -> Result<()> {
+        self.defaults(tree, given, nulls)?;
+        for child in &tree.children {
+            let mut own = match given.get_mut(&*child.name) {
+                None => MergedMap::default(),
+                Some(own) => match own.map_mut() {
+                    Some(own) => std::mem::take(own),
+                    None => return Err(mismatch(&child.name, own.view())),
+                },
+            };
+            self.globals(&mut own, given.get(GLOBAL), nulls)?;
+            self.coalesce(child, &mut own, nulls).map_err(|error| Self::in_chart(error, &child.name))?;
+            self.cx.charge(ENTRY + child.name.len())?;
+            given.insert(Cow::Owned(child.name.clone()), Merged::Map(own));
+        }
+        Ok(())
+    }
+
+    /// Merges the defaults of one chart into `given`.
+    fn defaults<'d>(self, tree: &Tree<'d>, given: &mut MergedMap<'d>, nulls: Nulls) -> Result<()> {
+        let children: HashSet<&str> = tree.children.iter().map(|child| &*child.name).collect();
+        // A null for a dependency still has to remove that chart's own default.
+        let inside = |key: &str| if children.contains(key) { Nulls::Keep } else { nulls };
+        self.merge(given, View::Map(&tree.values), nulls, &inside)
+    }
+
+    /// Merges `defaults`, a map, into `given`.
+    pub fn tables<'d>(self, given: &mut MergedMap<'d>, defaults: View<'_, 'd>, nulls: Nulls) -> Result<()> {
+        self.merge(given, defaults, nulls, &|_| nulls)
+    }
+
+    /// Merges maps. `inside` returns the effect of nulls in the value under a key.
+    fn merge<'d>(
+        self,
+        given: &mut MergedMap<'d>,
+        defaults: View<'_, 'd>,
+        nulls: Nulls,
+        inside: &dyn Fn(&str) -> Nulls,
+    ) -> Result<()> {
+        for (key, default) in defaults.entries() {
+            self.cx.spend(1)?;
+            let Some(found) = given.get_mut(&key) else {
+                self.copy(given, key, default, nulls)?;
+                continue;
+            };
+            if found.view().is_null() && nulls == Nulls::Delete {
+                given.swap_remove(&key);
+            } else if found.view().is_map()
+                && default.is_map()
+                && let Some(found) = self.opened(found)?
+            {
+                self.tables(found, default, inside(&key))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the map of a merged value, which is then one of several places.
+    fn opened<'m, 'd>(self, merged: &'m mut Merged<'d>) -> Result<Option<&'m mut MergedMap<'d>>> {
+        if let Merged::Whole(data) = merged {
+            self.cx.charge(ENTRY * data.as_map().map_or(0, |map| map.len()))?;
+        }
+        Ok(merged.map_mut())
+    }
+
+    /// Adds a default under a key that has no value.
+    fn copy<'d>(self, given: &mut MergedMap<'d>, key: Cow<'d, str>, default: View<'_, 'd>, nulls: Nulls) -> Result<()> {
+        let default = match nulls {
+            Nulls::Keep => Some(self.kept(default)?),
+            Nulls::Delete => self.without_nulls(default)?,
+        };
+        if let Some(default) = default {
+            self.entry(&key)?;
+            given.insert(key, default);
+        }
+        Ok(())
+    }
+
+    /// Returns a value without the nulls in its maps. `None` for null.
+    fn without_nulls<'d>(self, value: View<'_, 'd>) -> Result<Option<Merged<'d>>> {
+        Ok(match value {
+            View::Scalar(Data::Null) => None,
+            View::Scalar(data) => Some(Merged::Whole(data)),
+            View::Whole(data, map) => Some(self.cleaned(map)?.map_or(Merged::Whole(data), Merged::Map)),
+            View::Map(_) => {
+                let mut clean = MergedMap::default();
+                for (key, value) in value.entries() {
+                    if let Some(value) = self.without_nulls(value)? {
+                        self.entry(&key)?;
+                        clean.insert(key, value);
+                    }
+                }
+                Some(Merged::Map(clean))
+            }
+        })
+    }
+
+    /// Returns a map without nulls, if it has any.
+    fn cleaned(self, map: &DataMap) -> Result<Option<MergedMap<'_>>> {
+        let mut changed: Option<MergedMap<'_>> = None;
+        for (at, (key, data)) in map.iter().enumerate() {
+            self.cx.spend(1)?;
+            let clean = self.without_nulls(View::of(data))?;
+            if let (None, Some(Merged::Whole(_))) = (&changed, &clean) {
+                continue;
+            }
+            if changed.is_none() {
+                self.cx.charge(ENTRY * map.len())?;
+            }
+            let changed = changed.get_or_insert_with(|| {
+                map.iter().take(at).map(|(key, data)| (Cow::Borrowed(key.as_str()), Merged::Whole(data))).collect()
+            });
+            if let Some(clean) = clean {
+                changed.insert(Cow::Borrowed(key), clean);
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Merges the shared values of a chart over those of a chart in it. Values that are no maps stay as they are.
+    fn globals<'d>(self, own: &mut MergedMap<'d>, outer: Option<&Merged<'d>>, nulls: Nulls) -> Result<()> {
+        let nothing = MergedMap::default();
+        let outer = match outer.map(Merged::view) {
+            None => View::Map(&nothing),
+            Some(outer) if outer.is_map() => outer,
+            Some(_) => return Ok(()),
+        };
+        let inner = own.entry(Cow::Borrowed(GLOBAL)).or_insert_with(|| Merged::Map(MergedMap::default()));
+        let Some(inner) = self.opened(inner)? else { return Ok(()) };
+        for (key, value) in outer.entries() {
+            let below = inner.get(&key).map(Merged::view);
+            let merged = match below {
+                Some(below) if below.is_map() && value.is_map() => {
+                    let mut merged = self.kept(value)?;
+                    if let Some(above) = self.opened(&mut merged)? {
+                        self.tables(above, below, nulls)?;
+                    }
+                    merged
+                }
+                // A map and another value: the chart's own stays.
+                Some(below) if below.is_map() || value.is_map() => continue,
+                _ => self.kept(value)?,
+            };
+            self.entry(&key)?;
+            inner.insert(key, merged);
+        }
+        Ok(())
+    }
+}
+
+fn mismatch(name: &str, found: View<'_, '_>) -> Box<Diagnostic> {
+    let shown = match found {
+        View::Scalar(Data::List(items)) if items.is_empty() => "[]",
+        View::Scalar(Data::Null) => "%!t(<nil>)",
+        View::Scalar(other) | View::Whole(other, _) => other.kind(),
+        View::Map(_) => "map",
+    };
+    Stage::Schema
+        .error(Code::SetConflict, format!("type mismatch on {name}: {shown}"))
+        .with_help(format!("`{name}` holds the values of the chart `{name}`: give a map"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dropforge_base::limits::Limits;
+    use dropforge_machine::vm::Space;
+
+    #[test]
+    fn nulls_are_removed_and_the_rest_is_shared() {
+        let text = r#"{"a": {"b": 1, "c": {"d": [null, {"e": null}]}}, "f": {"g": 2, "h": null, "i": {"j": null}}, "k": null}"#;
+        let data: Data = serde_json::from_str(text).unwrap();
+        let (space, limits) = (Space::new(), Limits::default());
+        let cx = space.context(&limits);
+        let values = Merging::new(&cx);
+        let clean = values.without_nulls(View::of(&data)).unwrap().unwrap();
+        let expected = r#"{"a":{"b":1,"c":{"d":[null,{"e":null}]}},"f":{"g":2,"i":{}}}"#;
+        let Merged::Map(map) = &clean else { panic!("nothing was removed") };
+        let text = |map: &MergedMap<'_>| serde_json::to_string(&values.to_data(map).unwrap()).unwrap();
+        assert_eq!(text(map), expected);
+        assert!(matches!(map.get("a"), Some(Merged::Whole(_))) && matches!(map.get("f"), Some(Merged::Map(_))));
+        // A second time there is nothing to remove, however the maps are held.
+        let Some(Merged::Map(again)) = values.without_nulls(clean.view()).unwrap() else { panic!("no map") };
+        assert_eq!(text(&again), expected);
+        assert!(values.without_nulls(View::of(&Data::Null)).unwrap().is_none());
+    }
+}
