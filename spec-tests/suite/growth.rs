@@ -3,18 +3,20 @@
 
 use allocation_counter::measure;
 use dropforge::bulk::values::{SetKind, parse_set};
-use dropforge::bulk::{Fleet, FleetOptions, Format, Layout, input, unified_diff};
+use dropforge::bulk::{Fleet, FleetOptions, Format, Layout, MissingNames, input, unified_diff};
 use dropforge::diagnostics::Code;
 use dropforge::dialect::hcl::body::{Context, File};
 use dropforge::dialect::hcl::builtins;
 use dropforge::dialect::hcl::check::{VariableTypes, check_config, check_template};
 use dropforge::dialect::hcl::decode::SpecFile;
 use dropforge::dialect::hcl::format::format;
+use dropforge::dialect::helm::chart::{Capabilities, ChartSource, Release, UserValues};
 use dropforge::dialect::tower::intent::Intent;
 use dropforge::engine::{Dialect, Engine, OutputCheck};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
-use dropforge::vm::Space;
+use dropforge::value::{Arena, Data, DataMap, InputBuilder, Inputs, Shapes};
+use dropforge::vm::{Session, Space};
 
 /// The largest exponent of the growth from `n` to `2n` and to `4n`.
 const EXPONENT: f64 = 1.2;
@@ -109,6 +111,23 @@ fn compilers() -> Vec<Case> {
                 ("repeated keys", |n| "a: 1\n".repeat(n)),
                 ("short items", |n| format!("[{}a]", "a,".repeat(n))),
                 ("short expressions", |n| format!("[{}a]", "\"${a}\",".repeat(n))),
+            ],
+        ),
+        (
+            "helm",
+            |text| compile(Dialect::Helm, "t", text),
+            vec![
+                ("expressions", |n| numbered(n, |i| format!("{{{{ .a{i}.b | upper }}}}\n"))),
+                ("errors", |n| "{{ 1 + }}\n".repeat(n)),
+                ("defined templates", |n| numbered(n, |i| format!("{{{{ define \"d{i}\" }}}}x{{{{ end }}}}\n"))),
+                ("called templates", |n| {
+                    let calls = numbered(n, |i| format!("{{{{ template \"d{i}\" . }}}}\n"));
+                    numbered(n, |i| format!("{{{{ define \"d{i}\" }}}}x{{{{ end }}}}\n")) + &calls
+                }),
+                ("variables", |n| numbered(n, |i| format!("{{{{ $v{i} := .a }}}}{{{{ $v{i} }}}}\n"))),
+                ("numbers", |n| numbered(n, |i| format!("{{{{ {i}.5 }}}}\n"))),
+                ("else if", |n| format!("{{{{ if .a }}}}{}{{{{ end }}}}", "{{ else if .b }}x".repeat(n))),
+                ("loops", |n| "{{ range .a }}{{ . }}{{ end }}".repeat(n)),
             ],
         ),
         (
@@ -288,6 +307,66 @@ fn readers() -> Vec<Case> {
     ]
 }
 
+/// Renders a template and returns what happened in the render.
+fn trace(text: &str) -> usize {
+    let (arena, names) = (Arena::new(), Arena::new());
+    let shapes = Shapes::new(&names);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).json(r#"{"a": -1}"#).expect("inputs"));
+    let template = Engine::new().compile(Dialect::Tera, "t", text).expect("a template");
+    template.record(&mut Session::new(), inputs).0.trace(false, usize::MAX).0.len()
+}
+
+/// Finds the names that a template looks up in a map of as many other names.
+fn missing_names(text: &str) -> usize {
+    let template = Engine::new().compile(Dialect::Tera, "t", text).expect("a template");
+    let known: DataMap = (0..text.lines().count()).map(|at| (format!("known{at}"), Data::Int(1))).collect();
+    let mut found = MissingNames::of([&template]);
+    found.look_at(0, &[("m".to_owned(), Data::Map(known))].into_iter().collect());
+    found.into_failures(None).len()
+}
+
+/// Plans the release of a chart with these dependencies, each an alias of one chart.
+fn plan(dependencies: &str) -> usize {
+    let chart = format!("apiVersion: v2\nname: c\nversion: 1.0.0\ndependencies:\n{dependencies}");
+    let files = [
+        ("Chart.yaml", chart.as_str()),
+        ("values.yaml", "global: {a: 1}\n"),
+        ("charts/s/Chart.yaml", "apiVersion: v2\nname: s\nversion: 1.0.0\n"),
+        ("charts/s/values.yaml", "a: 1\nb: {c: null}\n"),
+        ("charts/s/templates/a.yaml", "a: {{ .Values.a }}\n"),
+    ];
+    let chart = Engine::new().chart(&ChartSource::from_files(files).expect("files")).expect("a chart");
+    let plan = chart.plan(&Session::new(), &UserValues::default(), &Release::default(), &Capabilities::default());
+    let plan = plan.expect("a plan");
+    let (arena, names) = (Arena::new(), Arena::new());
+    let shapes = Shapes::new(&names);
+    plan.inputs(&InputBuilder::new(&arena, &shapes), true).expect("inputs");
+    plan.charts().len()
+}
+
+fn runs() -> Vec<Case> {
+    vec![
+        (
+            "trace",
+            |text| assert_eq!(trace(text), text.matches("if a").count()),
+            vec![("elif", |n| {
+                let branches = numbered(n, |i| format!("{{% elif a == {i} %}}x"));
+                format!("{{% if a == -2 %}}{branches}{{% endif %}}")
+            })],
+        ),
+        (
+            "missing names",
+            |text| assert!(missing_names(text) <= 100),
+            vec![("paths", |n| numbered(n, |i| format!("{{{{ m.absent{i} }}}}\n")))],
+        ),
+        (
+            "charts",
+            |text| assert_eq!(plan(text), text.lines().count().max(1) + 1),
+            vec![("aliases", |n| numbered(n, |i| format!("- {{name: s, version: 1.0.0, alias: a{i}}}\n")))],
+        ),
+    ]
+}
+
 /// Returns the exponent of the growth between two costs of inputs whose lengths are also known.
 fn exponent((shorter, less): (usize, u64), (longer, more): (usize, u64)) -> f64 {
     (more.max(1) as f64 / less.max(1) as f64).ln() / (longer as f64 / shorter as f64).ln()
@@ -296,7 +375,7 @@ fn exponent((shorter, less): (usize, u64), (longer, more): (usize, u64)) -> f64 
 #[test]
 fn costs_grow_with_the_length_of_the_input() {
     let mut wrong = Vec::new();
-    for (reader, run, inputs) in compilers().into_iter().chain(hcl_tools()).chain(readers()) {
+    for (reader, run, inputs) in compilers().into_iter().chain(hcl_tools()).chain(readers()).chain(runs()) {
         run("");
         for (what, input) in inputs {
             let costs = [1, 2, 4].map(|times| times * least()).map(|n| {
@@ -319,7 +398,8 @@ fn costs_grow_with_the_length_of_the_input() {
 
 /// The largest number of bytes that a compiler requests at once for each byte of a source, by language: for its copy, its
 /// tokens, its tree, its program and its errors. `docs/cli.md` states the largest.
-const FACTORS: &[(&str, u64)] = &[("tera", 400), ("hcl", 500), ("cel", 150), ("cel-yaml", 250), ("tower", 50)];
+const FACTORS: &[(&str, u64)] =
+    &[("tera", 400), ("hcl", 500), ("cel", 150), ("cel-yaml", 250), ("helm", 400), ("tower", 50)];
 
 #[test]
 fn compiling_takes_memory_in_proportion_to_the_source() {

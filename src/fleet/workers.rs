@@ -5,7 +5,6 @@
 
 use std::io;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -16,7 +15,7 @@ use super::plan::Placed;
 use super::report::{FailureCollector, Report};
 use super::schema::{Explained, is_unfit_input};
 use crate::lock;
-use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, caught, panicked, thousands};
 use dropforge_engine::OutputSyntax;
 
 /// Returns the error of writing to a stream.
@@ -174,22 +173,20 @@ impl<K: Sink> Worker<'_, '_, K> {
         pieces.clear();
         self.shared.reached.fetch_add(1, Ordering::Relaxed);
         let job = self.job;
-        let unfit = job.layers.new_violations(Some(cluster), explained);
-        let rendered = match unfit.is_empty() {
-            true => catch_unwind(AssertUnwindSafe(|| render(renderer, job, cluster, text, results))),
-            false => Ok(Ok(())),
-        };
-        let panicked = rendered.is_err();
-        let mut errors = match rendered {
-            Ok(Ok(())) if unfit.is_empty() => collect(job, text, results, pieces),
-            Ok(Ok(())) => unfit,
-            Ok(Err(error)) => vec![error],
-            Err(_) => vec![
-                Diagnostic::new(Code::Internal, "rendering panicked")
-                    .with_help("this is a bug in dropforge; report it"),
-            ],
-        };
-        self.explain(cluster, &mut errors, explained);
+        let rendered = caught(|| {
+            let unfit = job.layers.new_violations(Some(cluster), explained);
+            let mut errors = match unfit.is_empty() {
+                true => match render(renderer, job, cluster, text, results) {
+                    Ok(()) => collect(job, text, results, pieces),
+                    Err(error) => vec![error],
+                },
+                false => unfit,
+            };
+            self.explain(cluster, &mut errors, explained);
+            errors
+        });
+        let is_broken = rendered.is_err();
+        let mut errors = rendered.unwrap_or_else(|_| vec![panicked("rendering")]);
         match job.plan.place(at, cluster, job.layers) {
             Ok(placed) if errors.is_empty() => errors = self.pass_on(&placed, renderer, text, pieces),
             Ok(_) => {}
@@ -201,7 +198,7 @@ impl<K: Sink> Worker<'_, '_, K> {
             self.fail(at, cluster.name(), errors);
         }
         (job.watch.done)();
-        panicked
+        is_broken
     }
 
     /// Checks the outputs of a cluster and passes them to the sink. Returns the errors.

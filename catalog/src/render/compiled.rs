@@ -17,8 +17,8 @@ use crate::fair::Load;
 use crate::model::TemplateVersion;
 use crate::parameters::{Schema, Violations};
 use crate::review::{Finding, Review, review};
-use dropforge::diagnostics::Diagnostics;
-use dropforge::engine::{Dialect, Engine, Template, TeraDialect, UnknownNames};
+use dropforge::diagnostics::{Diagnostics, caught, panicked};
+use dropforge::engine::{Dialect, Engine, EngineBuilder, Template, TeraDialect, UnknownNames};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 
@@ -143,14 +143,16 @@ struct Cache {
 }
 
 impl Compiler {
-    /// Creates a compiler for templates that can access only their parameters.
-    pub(super) fn new(options: &Options) -> Self {
+    /// Creates a compiler for templates that can access only their parameters, and what `extended` adds to the engines.
+    pub(super) fn new(options: &Options, extended: impl Fn(EngineBuilder) -> EngineBuilder) -> Self {
         let Options { fuel, memory, output_bytes, deadline, .. } = *options;
         let limits = Limits { fuel, time: Some(deadline), memory, output_bytes, ..Limits::default() };
         let cached = NonZero::new(options.cached).unwrap_or(NonZero::<usize>::MIN);
         let cache = Cache { by_checksum: LruCache::new(cached), bytes: 0, most: options.cached_bytes };
-        let engine =
-            |dialect| Engine::builder().limits(limits.clone()).tera(dialect).unknown_names(UnknownNames::Late).build();
+        let engine = |dialect| {
+            let builder = Engine::builder().limits(limits.clone()).tera(dialect);
+            extended(builder.unknown_names(UnknownNames::Late)).build()
+        };
         Self {
             plain: engine(TeraDialect::Plain),
             plus: engine(TeraDialect::Plus),
@@ -224,7 +226,8 @@ impl Compiler {
             return Ok(compiled.clone());
         }
         self.compiled.fetch_add(1, Ordering::Relaxed);
-        let compiled = Arc::new(compile()?);
+        let compiled = caught(compile).unwrap_or_else(|_| Err(syntax_error(&panicked("compiling").into())));
+        let compiled = Arc::new(compiled?);
         self.lock().insert(key, &compiled);
         Ok(compiled)
     }

@@ -46,7 +46,11 @@ pub struct Renderer {
 impl Renderer {
     /// Creates a renderer. Its threads end when the last clone is dropped.
     pub fn new(options: &Options) -> Self {
-        Self { compiler: Arc::new(Compiler::new(options)), pool: Arc::new(Pool::new(options)) }
+        Self::of(Compiler::new(options, |builder| builder), options)
+    }
+
+    fn of(compiler: Compiler, options: &Options) -> Self {
+        Self { compiler: Arc::new(compiler), pool: Arc::new(Pool::new(options)) }
     }
 
     /// Returns a compiled template in Tera and its schema, from the cache if possible.

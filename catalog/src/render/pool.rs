@@ -1,7 +1,6 @@
 //! A pool of threads for everything that computes: parsing, compiling, rendering and checking. Callers take turns within
 //! the limits of [`Options`].
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -13,6 +12,7 @@ use tokio::time::timeout;
 use super::scratch::Scratch;
 use crate::error::{CatalogError, ErrorKind, Result};
 use crate::fair::{Bounds, Identity, Load, Turns};
+use dropforge::diagnostics::caught;
 use dropforge::limits::Deadline;
 
 /// Limits of a renderer.
@@ -174,7 +174,7 @@ impl SharedQueues {
     fn work(&self, memory: u64) {
         let mut scratch = Scratch::new(memory);
         while let Some((who, job)) = self.next() {
-            if catch_unwind(AssertUnwindSafe(|| job(&mut scratch))).is_err() {
+            if caught(|| job(&mut scratch)).is_err() {
                 scratch = Scratch::new(memory);
             }
             // What may begin now is taken by this thread.

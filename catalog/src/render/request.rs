@@ -94,13 +94,13 @@ impl Compiler {
             request.stack_metadata.as_ref().and_then(|stack| matching::check(&request.template_metadata, stack).err());
         // Without readable parameters there is nothing to render.
         let rendered = parameters.as_ref().map(|parameters| {
-            let rendered = match compiled.body() {
+            let rendered = scratch.guarded(|scratch| match compiled.body() {
                 Body::Template(template) => {
                     let template = chosen(template, request, parameters);
                     render_text(template, &parameters.text, request.check_output, scratch)
                 }
                 Body::Chart(chart) => chart.render(request.release_name(), &parameters.text, scratch),
-            };
+            });
             rendered.map_err(|error| redact_error(&mask_of(&compiled, parameters), error))
         });
         let (text, failed) = match rendered.transpose() {
@@ -256,7 +256,7 @@ impl Compiler {
         let (parameters, invalid) = parse_parameters(&compiled, request);
         let Some(parameters) = parameters else { return Err(invalid.unwrap_or_else(unreadable)) };
         let mask = mask_of(&compiled, &parameters);
-        let recorded = record(&compiled, request, (&parameters, &mask), scratch);
+        let recorded = scratch.guarded(|scratch| record(&compiled, request, (&parameters, &mask), scratch));
         let (recorded, text) = recorded.map_err(|error| redact_error(&mask, error))?;
         let found = find(file, at, &text, true).ok_or_else(not_rendered)?;
         let template = format!("{}@{}", request.template.name, request.template.version);

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use crate::error::{CatalogError, Result};
 use crate::review::{Finding, MAX_MESSAGE, PARAMETERS_ONLY, shortened};
 use crate::validation;
-use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::diagnostics::{Code, Diagnostic, caught, panicked};
 use dropforge::engine::{OutputCheck, OutputSyntax};
 use dropforge::limits::{Deadline, Limits};
 use dropforge::text::Source;
@@ -49,6 +49,19 @@ impl Scratch {
         self.session.set_deadline(None);
         self.deadline = None;
         done
+    }
+
+    /// Renders. A panic is an error of the render: what it left half done is dropped, and the thread goes on.
+    ///
+    /// # Errors
+    /// Those of the render; `template_render_failed` for a panic.
+    pub(super) fn guarded<R>(&mut self, render: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        caught(|| render(self)).unwrap_or_else(|_| {
+            let deadline = self.deadline.take();
+            *self = Self { deadline: deadline.clone(), waited: self.waited, ..Self::new(self.memory) };
+            self.session.set_deadline(deadline);
+            Err(failed(panicked("rendering")))
+        })
     }
 
     /// Reads the inputs of a render in the memory that the thread keeps for them.

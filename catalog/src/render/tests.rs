@@ -10,6 +10,7 @@ use crate::model::TemplateVersion;
 use crate::objects::ParameterSet;
 use crate::store::{Metadata, new_id};
 use dropforge::bulk::{Layers, Merge};
+use dropforge::engine::{Dialect, HostArgs};
 use dropforge::value::DataMap;
 
 pub(super) fn request(content: &str, schema: &str, parameters: &str) -> RenderRequest {
@@ -290,6 +291,25 @@ fn hostile_templates_are_refused_and_never_panic() {
         "{% set a = 'xxxxxxxxxxxxxxxx' %}{% for i in range(end=60) %}{% set_global a = a ~ a %}{% endfor %}{{ a }}";
     let error = failure(bomb, "{}");
     assert!(error.details.unwrap()["diagnostics"][0]["name"].as_str().unwrap().starts_with("limit."));
+}
+
+#[test]
+fn a_render_that_panics_fails_alone() {
+    let boom = |_: &HostArgs| -> String { std::panic::resume_unwind(Box::new("hunter2")) };
+    let compiler = Compiler::new(&small(), |builder| builder.function(Dialect::Tera, "boom", boom));
+    let renderer = Renderer::of(compiler, &small());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let render = |content: &str| runtime.block_on(renderer.render(request(content, "{}", r#"{"a": 1}"#))).unwrap();
+    // There is one thread for this caller.
+    for _ in 0..3 {
+        let outcome = render("{{ a }}{{ boom() }}");
+        let error = outcome.failures.first().unwrap();
+        assert_eq!((error.kind.status(), error.code.as_str()), (400, "template_render_failed"), "{error:?}");
+        let diagnostic = &error.details.as_ref().unwrap()["diagnostics"][0];
+        assert_eq!((&diagnostic["code"], &diagnostic["name"]), (&json!("E0999"), &json!("internal")));
+        assert!(!error.message.contains("hunter2") && outcome.text.is_none());
+        assert_eq!(render("a: {{ a }}").text.as_deref(), Some("a: 1"));
+    }
 }
 
 /// Specialises a template for so many sets. Returns the text for inputs that leave what is shared, and for others.

@@ -27,10 +27,8 @@ mod values;
 mod worker;
 mod world;
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use clap::Args;
+use dropforge::diagnostics::caught;
 
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
@@ -59,21 +57,5 @@ const STACK: usize = 16 << 20;
 
 /// Runs `work`. Returns the message of a panic.
 fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_message(&*panic))
-}
-
-fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "unknown".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_panic_is_an_error() {
-        assert_eq!(guarded(|| 5), Ok(5));
-        assert_eq!(guarded(|| -> u8 { panic!("x{}", 1) }), Err("x1".to_owned()));
-    }
+    caught(work)
 }

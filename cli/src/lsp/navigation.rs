@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lsp_types::{
     DocumentSymbol, DocumentSymbolParams, DocumentSymbolResponse, GotoDefinitionParams, GotoDefinitionResponse,
-    Location, OneOf, Position, Range, ReferenceParams, SymbolKind, WorkspaceSymbol, WorkspaceSymbolParams,
+    Location, OneOf, Position, Range, ReferenceParams, SymbolKind, Uri, WorkspaceSymbol, WorkspaceSymbolParams,
     WorkspaceSymbolResponse,
 };
 
@@ -46,7 +46,8 @@ pub(super) fn references(world: &mut World, params: &ReferenceParams) -> Option<
         _ => occurrences(world, &place, mark),
     };
     let wanted = all.iter().filter(|(_, mark)| params.context.include_declaration || !mark.is_definition);
-    Some(wanted.filter_map(|(file, mark)| location(world, file, mark)).collect())
+    let mut places = Places::new(world);
+    Some(wanted.filter_map(|(file, mark)| places.of(file, mark.span)).collect())
 }
 
 /// Returns the name at a place, with the span of the name or of its step there.
@@ -84,12 +85,34 @@ fn location(world: &World, file: &Analysis, mark: &Mark) -> Option<Location> {
 
 /// Returns a place in the current text of a file.
 pub(super) fn place_of(world: &World, file: &Analysis, span: Span) -> Option<Location> {
-    let uri = world.uri(&file.path)?;
-    let Some(document) = world.documents.get(&file.path) else {
-        return Some(Location::new(uri, file.content.range(span)));
-    };
-    let shift = Shift::between(file.content.text(), document.content.text());
-    Some(Location::new(uri, document.content.range(shift.forward(span)?)))
+    Places::new(world).of(file, span)
+}
+
+/// Places in the current texts of files. Texts are compared once for all places in a row of one file.
+struct Places<'w> {
+    world: &'w World,
+    /// The file of the last place, its address, and its current text if that may be another one.
+    last: Option<(PathBuf, Uri, Option<(&'w DocumentText, Shift)>)>,
+}
+
+impl<'w> Places<'w> {
+    fn new(world: &'w World) -> Self {
+        Self { world, last: None }
+    }
+
+    fn of(&mut self, file: &Analysis, span: Span) -> Option<Location> {
+        if self.last.as_ref().is_none_or(|(path, ..)| *path != file.path) {
+            let document = self.world.documents.get(&file.path).map(|document| &*document.content);
+            let shifted = document.map(|now| (now, Shift::between(file.content.text(), now.text())));
+            self.last = Some((file.path.clone(), self.world.uri(&file.path)?, shifted));
+        }
+        let (_, uri, shifted) = self.last.as_ref()?;
+        let range = match shifted {
+            Some((now, shift)) => now.range(shift.forward(span)?),
+            None => file.content.range(span),
+        };
+        Some(Location::new(uri.clone(), range))
+    }
 }
 
 fn start_of(world: &World, path: PathBuf) -> Option<Location> {
@@ -139,10 +162,11 @@ fn of_input(world: &mut World, place: &Place, mark: &Mark) -> Option<Vec<Locatio
             let leads = |span: &Span| {
                 !is_item(mark, *span) && mark.input_at(span.start).is_some_and(|(path, _)| path == wanted)
             };
-            all.extend(spans.filter(leads).filter_map(|span| place_of(world, &file, span)));
+            all.extend(spans.filter(leads).map(|span| (file.clone(), span)));
         }
     }
-    Some(all)
+    let mut places = Places::new(world);
+    Some(all.iter().filter_map(|(file, span)| places.of(file, *span)).collect())
 }
 
 /// Returns `true` for the name of a variable, which has the input but not its name.

@@ -70,6 +70,9 @@ impl FromArgMatches for TraceArgs {
     }
 }
 
+/// Maximum number of levels by which a row is indented. Chains of `else if` nest as deep as they are long.
+const INDENTED: usize = 50;
+
 /// A row of a trace as JSON.
 #[derive(Serialize)]
 struct Row {
@@ -117,7 +120,7 @@ impl Own {
             } else {
                 let more =
                     if times > 1 { format!(", and {} more that went the same way", times - 1) } else { String::new() };
-                let _ = writeln!(out, "{:indent$}{}{more}", "", what.summary(), indent = 2 + 2 * depth);
+                let _ = writeln!(out, "{:indent$}{}{more}", "", what.summary(), indent = 2 + 2 * depth.min(INDENTED));
             }
         }
         if !are_all && !self.json {

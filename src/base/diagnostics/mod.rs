@@ -5,6 +5,7 @@ mod codes;
 mod expansion;
 mod input_help;
 mod list;
+mod panics;
 #[doc(hidden)]
 pub mod parts;
 mod report;
@@ -30,6 +31,7 @@ pub use list::{Diagnostics, Identity, firsts};
 #[doc(hidden)]
 pub use list::{at_most, joined, without_duplicates};
 #[doc(hidden)]
+pub use panics::{caught, panicked};
 pub use report::{listed, listed_of};
 pub use wording::{counted, thousands};
 #[doc(hidden)]

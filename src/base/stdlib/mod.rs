@@ -38,6 +38,7 @@ pub mod kubernetes_formats;
 pub mod letter_case;
 pub mod letter_words;
 pub mod markup;
+pub mod name_stack;
 pub mod network;
 pub mod number_literals;
 pub mod numbers;

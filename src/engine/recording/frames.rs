@@ -10,6 +10,9 @@ use dropforge_machine::bytecode::Control;
 use dropforge_machine::bytecode::analysis::ControlDependence;
 use dropforge_machine::vm::{Heights, Moment};
 
+/// Maximum number of contexts around an outcome that are looked at.
+const NEAR: usize = 16;
+
 /// The context of what runs outside all branches and loops of the first chunk.
 pub(super) const OUTERMOST: u32 = 0;
 
@@ -116,20 +119,57 @@ impl Frames {
     pub fn context(&mut self, recording: &Recording, unit: u32, at: u32, heights: Heights) -> u32 {
         let depth = heights.frames.wrapping_sub(1);
         let Some(entry) = self.frames.get(depth).map(|frame| frame.entry) else { return OUTERMOST };
+        if let Some((around, event)) = self.latest(recording, (unit, at), (depth, entry), heights.loops) {
+            return self.within(around, event);
+        }
         let branches = self.branches_of(recording, unit, entry, at);
         let Some(frame) = self.frames.get(depth) else { return OUTERMOST };
-        let is_outcome = |event: &u32| {
-            recording.events.get(*event as usize).is_some_and(|event| match event.op.info().control {
-                Control::NextItem => false,
-                Control::OpenLoop => event.jumped,
-                _ => true,
-            })
-        };
-        let outcomes = branches.iter().filter_map(|at| frame.outcomes.get(at)).copied().filter(is_outcome);
+        let is_told = |event: &u32| recording.event(*event).is_some_and(is_outcome);
+        let outcomes = branches.iter().filter_map(|at| frame.outcomes.get(at)).copied().filter(is_told);
         let open = self.loops.get(frame.loops..heights.loops.min(self.loops.len())).unwrap_or(&[]);
         let mut events: Vec<u32> = outcomes.chain(open.iter().map(|each| each.turn)).collect();
         events.sort_unstable();
         events.into_iter().fold(frame.context, |around, event| self.within(around, event))
+    }
+
+    /// Returns the latest outcome that an instruction depends on, and its context, if that has everything else that the
+    /// instruction runs within. So the arms of a long chain of conditions are not collected again for each of them.
+    fn latest(
+        &mut self,
+        recording: &Recording,
+        (unit, at): (u32, u32),
+        (depth, entry): (usize, u32),
+        loops: usize,
+    ) -> Option<(u32, u32)> {
+        let dependence = self.dependence(recording, unit, entry);
+        let frame = self.frames.get(depth)?;
+        let outcome = |branch: u32| frame.outcomes.get(&branch).copied();
+        let direct: Vec<Option<u32>> = dependence.direct(at).map(outcome).collect();
+        let event = direct.iter().flatten().copied().max()?;
+        let open = self.loops.get(frame.loops..loops.min(self.loops.len())).unwrap_or(&[]);
+        let context = recording.event(event).filter(|of| is_outcome(of))?.context;
+        // An outcome of an earlier iteration has not what is open now.
+        if open.iter().any(|each| each.turn > event) {
+            return None;
+        }
+        // What did not run depends on what ran, which is near.
+        let ran = |branch: u32| outcome(branch).into_iter().collect::<Vec<_>>();
+        let behind = |branch: u32| match outcome(branch) {
+            Some(event) => vec![event],
+            None => dependence.direct(branch).flat_map(ran).collect(),
+        };
+        let mut needed: Vec<u32> = dependence.direct(at).flat_map(behind).filter(|one| *one != event).collect();
+        needed.retain(|one| recording.event(*one).is_some_and(is_outcome));
+        let mut next = context;
+        for _ in 0..NEAR {
+            if needed.is_empty() {
+                return Some((context, event));
+            }
+            let around = self.contexts.get(next as usize).filter(|_| next != OUTERMOST)?;
+            needed.retain(|one| *one != around.event);
+            next = around.around;
+        }
+        None
     }
 
     /// Returns the context of an event within another context.
@@ -149,16 +189,30 @@ impl Frames {
         if let Some(known) = self.branches.get(&(unit, at)) {
             return known.clone();
         }
-        let dependence = self.dependences.entry((unit, entry)).or_insert_with(|| {
+        let found: Rc<[u32]> = self.dependence(recording, unit, entry).branches(at).into();
+        self.branches.insert((unit, at), found.clone());
+        found
+    }
+
+    /// Returns the control dependences of the chunk that begins at `entry`.
+    fn dependence(&mut self, recording: &Recording, unit: u32, entry: u32) -> Rc<ControlDependence> {
+        let made = || {
             let program = recording.program(unit);
             let chunk = program.and_then(|program| program.chunks().find(|chunk| chunk.entry == entry));
             let of = |(program, chunk): (&dropforge_machine::bytecode::Program, _)| {
                 ControlDependence::of(program.code(), chunk)
             };
             Rc::new(program.zip(chunk).map(of).unwrap_or_default())
-        });
-        let found: Rc<[u32]> = dependence.branches(at).into();
-        self.branches.insert((unit, at), found.clone());
-        found
+        };
+        self.dependences.entry((unit, entry)).or_insert_with(made).clone()
+    }
+}
+
+/// Returns `true` if an event decides whether others run: not if it begins an iteration.
+fn is_outcome(event: &Event) -> bool {
+    match event.op.info().control {
+        Control::NextItem => false,
+        Control::OpenLoop => event.jumped,
+        _ => true,
     }
 }

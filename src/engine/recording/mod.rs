@@ -28,6 +28,8 @@ mod recorder;
 mod trace;
 mod why;
 
+use std::sync::Mutex;
+
 use crate::{RenderError, Template};
 use changed::Origin;
 use dropforge_base::diagnostics::Result;
@@ -45,11 +47,16 @@ pub use recorder::Recorder;
 pub use trace::TraceRow;
 pub use why::{Why, Within, Writer};
 
+/// Maximum number of errors of one output for which the places that wrote them are found. Reports show no more.
+const PLACED: usize = 20;
+
 /// A recorded run.
 #[derive(Debug, Default)]
 pub struct Recording {
     /// The output, with the texts of missing values that a language removes.
     text: String,
+    /// The captured text that was read last.
+    read: Mutex<Option<why::ReadText>>,
     /// The parts of the output.
     parts: Vec<Part>,
     events: Vec<Event>,
@@ -126,9 +133,9 @@ impl Template {
     /// the second output differs.
     pub fn show_writer(&self, session: &mut Session, inputs: Inputs<'_>, text: &str, errors: &mut [RenderError]) {
         let (recording, _) = self.record(session, inputs);
-        for error in errors {
+        for (nth, error) in errors.iter_mut().enumerate() {
             error.template.get_or_insert_with(|| self.name().to_owned());
-            let at = error.primary().map(|label| label.span.start as usize);
+            let at = error.primary().map(|label| label.span.start as usize).filter(|_| nth < PLACED);
             error.labels.extend(at.map(|at| recording.labels_of(text, at)).unwrap_or_default());
         }
     }

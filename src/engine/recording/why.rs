@@ -1,7 +1,7 @@
 //! The answer to why a part of an output is there.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use super::Recording;
 use super::event::{Captured, Detail, Edge, Event, Part};
@@ -124,6 +124,18 @@ impl Recording {
         self.why(text, at).map(Why::into_labels).unwrap_or_default()
     }
 
+    /// Returns the path of the value or key at a byte of a captured text. The last text is read once for all its bytes.
+    fn path_in(&self, captured: &str, at: usize) -> Option<Vec<Step>> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |known: &&ReadText| known.at == captured.as_ptr().addr() && known.len == captured.len();
+        if read.as_ref().filter(same).is_none() {
+            let (at, len, documents) = (captured.as_ptr().addr(), captured.len(), documents(captured));
+            *read = Some(ReadText { at, len, documents });
+        }
+        let documents = read.as_ref()?.documents.as_ref()?;
+        Some(path_among(documents, captured, at)?.1)
+    }
+
     fn why_text(&self, at: usize) -> Option<Why> {
         let mut found = self.found(&self.parts, &self.text, at)?;
         let (mut written, mut inputs) = (vec![self.writer(found.event, found.nth)], None);
@@ -135,7 +147,7 @@ impl Recording {
                     written.push(self.writer(found.event, found.nth));
                 }
                 None => {
-                    let steps = path_at(&captured.text, at).map(|(_, steps)| steps).unwrap_or_default();
+                    let steps = self.path_in(&captured.text, at).unwrap_or_default();
                     inputs = Some(self.flows(self.inputs(maker), &steps, true));
                     break;
                 }
@@ -302,12 +314,30 @@ fn matching(piece: &str, nth: usize, text: &str) -> Option<usize> {
     Some(at + (nth - start).saturating_sub(indent).min(content.len() - 1))
 }
 
+/// The documents of a captured text.
+#[derive(Debug)]
+pub(super) struct ReadText {
+    /// The address of the text, which the recording keeps, and its length.
+    at: usize,
+    len: usize,
+    documents: Option<Vec<Node>>,
+}
+
 /// Returns the number of the document, from 0, and the path of the value or key at byte `at` of YAML or JSON text. A byte
 /// before the first value of its line stands for that value.
 fn path_at(text: &str, at: usize) -> Option<(usize, Vec<Step>)> {
-    let at = content(text, at);
+    path_among(&documents(text)?, text, at)
+}
+
+/// Returns the documents of YAML or JSON text. `None` if it is not valid.
+fn documents(text: &str) -> Option<Vec<Node>> {
     let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
-    let documents = yaml::read_with(&Source::new("", text), &limits, Tags::Kept).ok()?;
+    yaml::read_with(&Source::new("", text), &limits, Tags::Kept).ok()
+}
+
+/// Works like [`path_at`] for a text with these documents.
+fn path_among(documents: &[Node], text: &str, at: usize) -> Option<(usize, Vec<Step>)> {
+    let at = content(text, at);
     let nth = documents.partition_point(|document| document.span.start as usize <= at).saturating_sub(1);
     let (mut node, mut steps) = (documents.get(nth)?, Vec::new());
     while let Some((step, below)) = member_at(node, at) {

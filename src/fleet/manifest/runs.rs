@@ -1,5 +1,7 @@
 //! The runs that made the files of a manifest: their options and what they read, to render a file again.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::read_log::ReadFiles;
@@ -22,7 +24,7 @@ pub struct RunOptions {
 }
 
 /// A value on the command line, of which the manifest keeps no more than its name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Withheld {
     /// The option, such as `set`.
     pub option: String,
@@ -38,11 +40,14 @@ impl RunOptions {
         self.arguments.iter().filter_map(|argument| argument.strip_prefix("--fleet=")).collect()
     }
 
-    /// Returns `true` if the other run had the same options, whatever it read.
-    fn has_options_of(&self, other: &Self) -> bool {
-        (&self.arguments, &self.folder, &self.withheld) == (&other.arguments, &other.folder, &other.withheld)
+    /// Returns what tells runs apart: their options, whatever they read.
+    fn key(&self) -> Key {
+        (self.arguments.clone(), self.folder.clone(), self.withheld.clone())
     }
 }
+
+/// The options that tell runs apart.
+type Key = (Vec<String>, Option<String>, Vec<Withheld>);
 
 /// A run and the templates whose files it made, as indexes of those of the manifest.
 #[derive(Debug, Serialize, Deserialize)]
@@ -61,6 +66,8 @@ pub(super) type Of<'r> = (&'r str, Option<(&'r RunOptions, usize)>);
 #[derive(Debug, Clone, Default)]
 pub(super) struct Runs {
     all: Vec<RunOptions>,
+    /// The numbers of the runs by their options.
+    numbers: HashMap<Key, usize>,
     /// The digests of the templates of each run. Those of other files are in the runs.
     digests: Vec<ReadFiles>,
 }
@@ -73,7 +80,7 @@ impl Runs {
 
     /// Returns the number of the run with these options.
     pub(super) fn find(&self, options: &RunOptions) -> Option<usize> {
-        self.all.iter().position(|former| former.has_options_of(options))
+        self.numbers.get(&options.key()).copied()
     }
 
     /// Returns a run that made a file of a template. Of all templates it has only the digest of this one.
@@ -111,7 +118,7 @@ impl Runs {
 
     /// Takes note of a run of these templates. Returns its number.
     pub fn add_run(&mut self, mut options: RunOptions, templates: &[String]) -> usize {
-        let run = self.find(&options).unwrap_or(self.all.len());
+        let run = *self.numbers.entry(options.key()).or_insert(self.all.len());
         self.digests.resize_with(self.digests.len().max(run + 1), ReadFiles::new);
         if let (Some(read), Some(digests)) = (&mut options.read, self.digests.get_mut(run)) {
             digests.extend(templates.iter().filter_map(|template| read.remove_entry(template)));

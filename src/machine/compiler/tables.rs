@@ -19,6 +19,10 @@ const NONE: u32 = u32::MAX;
 pub(super) struct TablesBuilder {
     pub parts: Parts,
     sources: Vec<Arc<Source>>,
+    /// The indexes of sources, by their addresses.
+    source_of: HashMap<*const Source, u32>,
+    /// The indexes of numbers.
+    number_of: HashMap<[u32; 3], u32>,
     hasher: DefaultHashBuilder,
     strings: HashTable<Interned>,
     failures: HashMap<Vec<u32>, u32>,
@@ -73,6 +77,8 @@ impl TablesBuilder {
         let mut tables = Self {
             parts: Parts::new(dialect),
             sources: Vec::new(),
+            source_of: HashMap::new(),
+            number_of: HashMap::new(),
             hasher: DefaultHashBuilder::default(),
             strings: HashTable::new(),
             failures: HashMap::new(),
@@ -104,6 +110,8 @@ impl TablesBuilder {
         self.parts.clear();
         self.parts.scopes.push(0); // offset 0 means "none"
         self.sources.clear();
+        self.source_of.clear();
+        self.number_of.clear();
         self.strings.clear();
         self.failures.clear();
         self.paths.clear();
@@ -153,7 +161,11 @@ impl TablesBuilder {
     }
 
     pub fn number(&mut self, number: Number) -> u32 {
-        row(&mut self.parts.numbers, number.row())
+        let numbers = &mut self.parts.numbers;
+        *self.number_of.entry(number.row()).or_insert_with_key(|row| {
+            numbers.push(*row);
+            index(numbers.len() - 1)
+        })
     }
 
     pub fn global(&mut self, name: &str) -> u32 {
@@ -207,11 +219,10 @@ impl TablesBuilder {
 
     #[inline(never)]
     fn other_source(&mut self, source: &Arc<Source>) -> u32 {
-        let found = self.sources.iter().position(|other| Arc::ptr_eq(other, source));
-        index(found.unwrap_or_else(|| {
+        *self.source_of.entry(Arc::as_ptr(source)).or_insert_with(|| {
             self.sources.push(source.clone());
-            self.sources.len() - 1
-        }))
+            index(self.sources.len() - 1)
+        })
     }
 
     /// Returns the path at offset `at`.

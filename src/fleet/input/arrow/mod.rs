@@ -5,7 +5,6 @@ mod parquet_schema;
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
-use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, caught};
 use dropforge_base::files;
 
 /// Maximum number of rows of a batch that is read from Parquet.
@@ -212,10 +211,7 @@ fn damaged(name: &str, kind: TableKind, why: &str) -> Box<Diagnostic> {
 
 /// Calls a reader, which may panic on damaged files.
 fn guarded<T>(read: impl FnOnce() -> std::result::Result<T, ArrowError>) -> std::result::Result<T, String> {
-    match catch_unwind(AssertUnwindSafe(read)) {
-        Ok(result) => result.map_err(|error| error.to_string()),
-        Err(_) => Err("the file is damaged".to_owned()),
-    }
+    caught(read).map_err(|_| "the file is damaged".to_owned())?.map_err(|error| error.to_string())
 }
 
 impl Batches {

@@ -92,12 +92,12 @@ impl<'a> Lower<'_, 'a> {
     fn new_variable(&mut self, name: &'a str) {
         let slot = self.emitter.new_slot();
         self.emitter.op(Op::StoreSlot, &[slot]);
-        self.variables.push((name, slot));
+        self.variables.push(name, slot);
     }
 
     /// Returns `true` if `$` is a variable of its own.
     fn shadows_root(&self) -> bool {
-        self.variables.iter().any(|(name, _)| *name == "$")
+        self.variables.latest("$").is_some()
     }
 
     /// Lowers `if` and `with`.
@@ -167,11 +167,11 @@ impl<'a> Lower<'_, 'a> {
                 self.emitter.load_slot(slot);
                 self.declare(std::slice::from_ref(variable), true)?;
             } else {
-                self.variables.push((variable.text, slot));
+                self.variables.push(variable.text, slot);
             }
         }
         self.dot = Dot::Slot(slot + 1);
-        self.items.push(slot + 1);
+        self.items.insert(slot + 1);
         self.loops.push(mark);
         self.body_unless(guess == Some(false), range.body, pipeline.span)?;
         self.loops.pop();

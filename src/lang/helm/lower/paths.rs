@@ -112,8 +112,7 @@ impl<'a> Lower<'_, 'a> {
 
     /// Returns the value of `$` or of another variable.
     pub(super) fn variable(&self, name: &str) -> Option<Dot<'a>> {
-        let found = self.variables.iter().rev().find(|(known, _)| *known == name);
-        match found {
+        match self.variables.latest(name) {
             Some((_, slot)) => Some(Dot::Slot(*slot)),
             None => (name == "$").then_some(self.root),
         }

@@ -183,7 +183,7 @@ impl<'a> Lower<'_, 'a> {
             Some(Dot::Slot(slot)) if pipeline.assigns => slot,
             _ => {
                 let slot = self.emitter.new_slot();
-                self.variables.push((name, slot));
+                self.variables.push(name, slot);
                 slot
             }
         };

@@ -12,6 +12,7 @@ use crate::error::quoted;
 use crate::{DATA, Rules};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, nearest};
 use dropforge_base::limits::Limit;
+use dropforge_base::stdlib::name_stack::NameStack;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::{Source, Span};
 use dropforge_machine::bytecode::{Failure, ImportKind, Op, Scope};
@@ -121,9 +122,9 @@ pub(super) struct Lower<'l, 'a> {
     /// The value of `$`.
     pub root: Dot<'a>,
     /// The variables in scope and their slots, innermost last.
-    pub variables: Vec<(&'a str, u32)>,
+    pub variables: NameStack<'a, u32>,
     /// The slots of the chunk that have items of loops.
-    pub items: Vec<u32>,
+    pub items: HashSet<u32>,
     /// The open loops.
     pub loops: Vec<LoopMark>,
     /// The functions called so far.
@@ -157,8 +158,8 @@ impl<'l, 'a> Lower<'l, 'a> {
             in_file: false,
             dot: Dot::Inputs(None),
             root: Dot::Inputs(None),
-            variables: Vec::new(),
-            items: Vec::new(),
+            variables: NameStack::default(),
+            items: HashSet::new(),
             loops: Vec::new(),
             functions: HashMap::new(),
             left_out: None,
@@ -279,7 +280,7 @@ impl<'l, 'a> Lower<'l, 'a> {
     fn template(&mut self, chunk: u32, defined: Defined<'a>) -> Result<()> {
         self.file = defined.file;
         self.in_file = self.source().name() == defined.template.name;
-        self.variables.clear();
+        self.variables.truncate(0);
         self.loops.clear();
         self.items.clear();
         self.emitter.begin_chunk(chunk);

@@ -1,9 +1,11 @@
 //! Nesting of actions into blocks, with a stack of its own.
 
 use bumpalo::Bump;
+use hashbrown::HashMap;
 
 use super::action::Mistake;
 use super::tree::{Action, Call, Choice, Node, Pipeline, Placed, Range, Template};
+use dropforge_base::stdlib::name_stack::NameStack;
 use dropforge_base::text::Span;
 
 /// The kind of an open block.
@@ -59,10 +61,11 @@ pub struct Blocks<'a> {
     first_call: usize,
     loops: usize,
     /// The variables of the open templates, innermost last, and the start of those of the innermost, which are in scope.
-    pub variables: Vec<&'a str>,
+    pub variables: NameStack<'a, ()>,
     first_variable: usize,
-    /// The templates defined so far.
+    /// The templates defined so far, and their places by name.
     pub templates: Vec<Template<'a>>,
+    defined: HashMap<&'a str, usize>,
     /// Errors of nesting and naming.
     pub mistakes: Vec<Mistake>,
 }
@@ -78,9 +81,10 @@ impl<'a> Blocks<'a> {
             calls: Vec::new(),
             first_call: 0,
             loops: 0,
-            variables: vec!["$"],
+            variables: NameStack::of("$", ()),
             first_variable: 0,
             templates: Vec::new(),
+            defined: HashMap::new(),
             mistakes: Vec::new(),
         }
     }
@@ -93,13 +97,14 @@ impl<'a> Blocks<'a> {
         self.calls.clear();
         self.variables.truncate(1); // `$`
         self.templates.clear();
+        self.defined.clear();
         self.mistakes.clear();
         (self.start, self.first_call, self.first_variable, self.loops) = (0, 0, 0, 0);
     }
 
     /// Returns `true` if a variable is in scope.
     pub fn sees(&self, variable: &str) -> bool {
-        self.variables.get(self.first_variable..).is_some_and(|variables| variables.contains(&variable))
+        self.variables.latest(variable).is_some_and(|(at, ())| at >= self.first_variable)
     }
 
     /// Returns the number of open blocks.
@@ -204,7 +209,7 @@ impl<'a> Blocks<'a> {
         if let Some(open) = self.open.last_mut() {
             open.name = name;
             open.variables = std::mem::replace(&mut self.first_variable, self.variables.len());
-            self.variables.push("$");
+            self.variables.push("$", ());
             open.loops = std::mem::take(&mut self.loops);
             open.calls = std::mem::replace(&mut self.first_call, self.calls.len());
         }
@@ -313,8 +318,8 @@ impl<'a> Blocks<'a> {
 
     /// Adds a template. A second one of the same name in a file is an error, unless one of them is blank.
     fn define(&mut self, template: Template<'a>) {
-        let at = self.templates.iter().position(|other| other.name == template.name);
-        let Some(earlier) = at.and_then(|at| self.templates.get_mut(at)) else {
+        let at = *self.defined.entry(template.name).or_insert(self.templates.len());
+        let Some(earlier) = self.templates.get_mut(at) else {
             return self.templates.push(template);
         };
         if earlier.is_blank() {

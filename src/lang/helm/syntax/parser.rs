@@ -156,7 +156,7 @@ impl<'a> Parser<'a, '_> {
     /// Adds an action that was parsed before to the blocks.
     fn repeat(&mut self, one: &KnownAction<'a>, span: Span) {
         let known = self.work.blocks.variables.len();
-        self.work.blocks.variables.extend_from_slice(one.declared);
+        one.declared.iter().for_each(|name| self.work.blocks.variables.push(name, ()));
         let at = one.at.map_or(span, |at| at.moved(self.base));
         self.work.blocks.action((one.action, self.base), one.includes, at, known);
     }
@@ -270,7 +270,7 @@ impl<'a> Parser<'a, '_> {
         for (at, (token, span)) in tokens.iter().enumerate() {
             match token {
                 Token::Variable(name) if begins && self.declares(tokens, at) => {
-                    self.work.blocks.variables.push(*name);
+                    self.work.blocks.variables.push(name, ());
                     self.work.declared.push(*name);
                     continue;
                 }

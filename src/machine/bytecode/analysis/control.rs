@@ -45,6 +45,13 @@ impl ControlDependence {
         Self { words, branches }
     }
 
+    /// Returns the words of the branches that the instruction at word `at` depends on directly.
+    pub fn direct(&self, at: u32) -> impl Iterator<Item = u32> {
+        let node = self.words.binary_search(&at).ok();
+        let branches = node.and_then(|node| self.branches.get(node)).map_or(&[][..], Vec::as_slice);
+        branches.iter().filter_map(|branch| self.words.get(*branch as usize).copied())
+    }
+
     /// Returns the words of the branches that the instruction at word `at` depends on: directly, or because the branches
     /// depend on them.
     pub fn branches(&self, at: u32) -> Vec<u32> {
