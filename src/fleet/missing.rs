@@ -127,15 +127,15 @@ impl<'t> MissingNames<'t> {
             let misses = missing(template.program(), values, self.is_of_chart, &mut left);
             self.left -= before - left;
             let ways = OnceCell::new();
-            let way_to = |map: &DataMap| Ways::to(ways.get_or_init(|| Ways::of(values)), map);
-            misses.iter().for_each(|miss| self.add(at, (template, &way_to), miss));
+            let ways = || ways.get_or_init(|| Ways::of(values));
+            misses.iter().for_each(|miss| self.add(at, (template, &ways), miss));
         }
     }
 
     fn add<'d>(
         &mut self,
         cluster: usize,
-        (template, way_to): (&'t Template, &dyn Fn(&DataMap) -> Option<Vec<&'d str>>),
+        (template, ways): (&'t Template, &dyn Fn() -> &'d Ways<'d>),
         miss: &Miss<'_>,
     ) {
         let program = template.program();
@@ -152,7 +152,7 @@ impl<'t> MissingNames<'t> {
             return;
         }
         let Some(mut diagnostic) = self.diagnostic(program, miss, &cause.2) else { return };
-        if let Some(way) = miss.lack.parent.filter(|_| self.is_of_chart).and_then(way_to) {
+        if let Some(way) = miss.lack.parent.filter(|_| self.is_of_chart).and_then(|parent| ways().to(parent)) {
             let way = serde_json::Value::from(way).to_string();
             diagnostic = diagnostic.with_field(LOOKED_UP, miss.lack.name).with_field("looked_in", way);
         }

@@ -10,7 +10,8 @@ use crate::model::TemplateVersion;
 use crate::objects::ParameterSet;
 use crate::store::{Metadata, new_id};
 use dropforge::bulk::{Layers, Merge};
-use dropforge::engine::{Dialect, HostArgs};
+use dropforge::engine::Dialect;
+use dropforge::function::HostArgs;
 use dropforge::value::DataMap;
 
 pub(super) fn request(content: &str, schema: &str, parameters: &str) -> RenderRequest {

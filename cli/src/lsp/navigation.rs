@@ -91,8 +91,14 @@ pub(super) fn place_of(world: &World, file: &Analysis, span: Span) -> Option<Loc
 /// Places in the current texts of files. Texts are compared once for all places in a row of one file.
 struct Places<'w> {
     world: &'w World,
-    /// The file of the last place, its address, and its current text if that may be another one.
-    last: Option<(PathBuf, Uri, Option<(&'w DocumentText, Shift)>)>,
+    last: Option<CurrentFile<'w>>,
+}
+
+/// A file with its current text, if that may be another one.
+struct CurrentFile<'w> {
+    path: PathBuf,
+    uri: Uri,
+    now: Option<(&'w DocumentText, Shift)>,
 }
 
 impl<'w> Places<'w> {
@@ -101,13 +107,13 @@ impl<'w> Places<'w> {
     }
 
     fn of(&mut self, file: &Analysis, span: Span) -> Option<Location> {
-        if self.last.as_ref().is_none_or(|(path, ..)| *path != file.path) {
+        if self.last.as_ref().is_none_or(|last| last.path != file.path) {
             let document = self.world.documents.get(&file.path).map(|document| &*document.content);
-            let shifted = document.map(|now| (now, Shift::between(file.content.text(), now.text())));
-            self.last = Some((file.path.clone(), self.world.uri(&file.path)?, shifted));
+            let now = document.map(|now| (now, Shift::between(file.content.text(), now.text())));
+            self.last = Some(CurrentFile { path: file.path.clone(), uri: self.world.uri(&file.path)?, now });
         }
-        let (_, uri, shifted) = self.last.as_ref()?;
-        let range = match shifted {
+        let CurrentFile { uri, now, .. } = self.last.as_ref()?;
+        let range = match now {
             Some((now, shift)) => now.range(shift.forward(span)?),
             None => file.content.range(span),
         };

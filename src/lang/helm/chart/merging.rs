@@ -91,14 +91,14 @@ impl<'w, 'v> Merging<'w, 'v> {
     }
 
     /// Charges for an entry.
-    fn entry(self, key: &Cow<'_, str>) -> Result<()> {
-        self.cx.charge(ENTRY + if let Cow::Owned(key) = key { key.len() } else { 0 })
+    fn entry(self, key: &str) -> Result<()> {
+        self.cx.charge(ENTRY + key.len())
     }
 
     /// Copies a map to data.
     pub fn to_data(self, map: &MergedMap<'_>) -> Result<DataMap> {
         let entry = |(key, merged): (&Cow<'_, str>, &Merged<'_>)| {
-            self.cx.charge(ENTRY + key.len())?;
+            self.entry(key)?;
             let data = match merged {
                 Merged::Whole(data) => {
                     self.hold_data(data)?;
@@ -120,7 +120,7 @@ impl<'w, 'v> Merging<'w, 'v> {
                 items.iter().try_for_each(|item| self.hold_data(item))
             }
             Data::Map(map) => map.iter().try_for_each(|(key, value)| {
-                self.cx.charge(ENTRY + key.len())?;
+                self.entry(key)?;
                 self.hold_data(value)
             }),
             _ => self.cx.charge(size_of::<Data>()),
@@ -143,7 +143,7 @@ impl<'w, 'v> Merging<'w, 'v> {
             };
             self.globals(&mut own, given.get(GLOBAL), nulls)?;
             self.coalesce(child, &mut own, nulls).map_err(|error| Self::in_chart(error, &child.name))?;
-            self.cx.charge(ENTRY + child.name.len())?;
+            self.entry(&child.name)?;
             given.insert(Cow::Owned(child.name.clone()), Merged::Map(own));
         }
         Ok(())
