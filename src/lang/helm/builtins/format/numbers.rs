@@ -98,7 +98,7 @@ pub(super) fn integer_text(value: Value<'_>, verb: char, spec: &Spec) -> Option<
         'v' | 'd' => integer(number, 10, false, &Spec { sharp: false, ..*spec }),
         'b' => integer(number, 2, false, spec),
         'o' => integer(number, 8, false, spec),
-        'O' => integer(number, 8, false, &Spec { octal: true, sharp: false, ..*spec }),
+        'O' => integer(number, 8, false, &Spec { octal: true, ..*spec }),
         'x' => integer(number, 16, false, spec),
         'X' => integer(number, 16, true, spec),
         'c' => padded(rune(number).to_string().as_bytes(), spec),
@@ -164,6 +164,7 @@ fn integer(number: i128, base: u32, upper: bool, spec: &Spec) -> Vec<u8> {
     };
     let digits = zero_padded(&digits, least);
     let prefix = match (spec.sharp, base, upper) {
+        (true, ..) if spec.octal && !digits.starts_with('0') => "0o0",
         _ if spec.octal => "0o",
         (true, 2, _) => "0b",
         (true, 8, _) if !digits.starts_with('0') => "0",
