@@ -45,7 +45,8 @@ fn rendered(dialect: Dialect, template: &str, data: &Data) -> Result<String, Str
     let template = Engine::new().compile(dialect, "t", template).map_err(|errors| errors.to_string())?;
     let mut text = String::new();
     let done = template.render_inputs(&mut Session::new(), inputs, &mut text);
-    done.map(|()| text).map_err(|error| format!("{} {}", error.code, error.fields.get("pointer").map_or("", |at| at)))
+    done.map(|()| text)
+        .map_err(|error| format!("{} {}", error.code.id(), error.fields.get("pointer").map_or("", |at| at)))
 }
 
 proptest! {

@@ -115,6 +115,7 @@ fn held<'v>(arena: &'v Arena, value: &Data, as_written: bool) -> Held<'v> {
         Data::Int(n) => Held::Float(*n as f64),
         Data::Uint(n) => Held::Float(*n as f64),
         Data::Float(n) => Held::Float(*n),
+        Data::Number(text) => Held::Float(text.parse().unwrap_or(f64::NAN)),
         Data::Str(text) => arena.text(text),
         Data::List(items) => arena.list(&items.iter().map(|item| held(arena, item, as_written)).collect::<Vec<_>>()),
         Data::Map(entries) => {

@@ -168,10 +168,11 @@ impl Mask {
 
     /// Returns the places of secrets in a text. Those that overlap or touch are one.
     fn places(&self, text: &str) -> Vec<Range<usize>> {
-        if self.hides_all && !text.is_empty() {
-            return vec![0..text.len()];
-        }
         let mut places: Vec<Range<usize>> = Vec::new();
+        if self.hides_all && !text.is_empty() {
+            places.push(0..text.len());
+            return places;
+        }
         let Some(finder) = &self.finder else { return places };
         for found in finder.find_overlapping_iter(text) {
             // They come in the order of their ends.

@@ -148,7 +148,7 @@ impl HttpService for Service {
 const SECRETS: [&str; 2] = ["authorization", "x-amz-security-token"];
 
 /// Returns the secrets in the headers of a request: values, and those after a scheme such as `Basic`.
-pub(super) fn secrets(headers: &HeaderMap) -> Vec<String> {
+fn secrets(headers: &HeaderMap) -> Vec<String> {
     let values = SECRETS.iter().filter_map(|name| headers.get(*name)?.to_str().ok());
     values.map(|value| value.split_once(' ').map_or(value, |(_, secret)| secret).to_owned()).collect()
 }

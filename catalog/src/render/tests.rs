@@ -11,7 +11,7 @@ use crate::objects::ParameterSet;
 use crate::store::{Metadata, new_id};
 use dropforge::bulk::{Layers, Merge};
 use dropforge::engine::Dialect;
-use dropforge::function::HostArgs;
+use dropforge::function::{HostArgs, HostError};
 use dropforge::value::DataMap;
 
 pub(super) fn request(content: &str, schema: &str, parameters: &str) -> RenderRequest {
@@ -296,7 +296,8 @@ fn hostile_templates_are_refused_and_never_panic() {
 
 #[test]
 fn a_render_that_panics_fails_alone() {
-    let boom = |_: &HostArgs| -> String { std::panic::resume_unwind(Box::new("hunter2")) };
+    let boom =
+        |_: &HostArgs| -> std::result::Result<String, HostError> { std::panic::resume_unwind(Box::new("hunter2")) };
     let compiler = Compiler::new(&small(), |builder| builder.function(Dialect::Tera, "boom", boom));
     let renderer = Renderer::of(compiler, &small());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

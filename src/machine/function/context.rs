@@ -9,7 +9,9 @@ use super::mutation::Mutations;
 use super::patterns::Caches;
 use dropforge_base::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use dropforge_base::limits::{Deadline, Limit, Limits};
-use dropforge_value::{Arena, BLOCK, BadKey, Data, Entries, Extended, Inputs, Map, Shape, Text, Value, equal, narrowed_number};
+use dropforge_value::{
+    Arena, BLOCK, BadKey, Data, Entries, Extended, Inputs, Map, Shape, Text, Value, equal, narrowed_number,
+};
 
 /// Steps between two clock checks: at most some milliseconds.
 const PORTION: u64 = 1 << 14;

@@ -10,14 +10,14 @@ use serde::Deserialize;
 use super::login::{Credentials, basic, config_path, find_credentials};
 use crate::clock::Skew;
 use crate::failure::{Failure, Patience};
-use crate::http::{Connector, StoreOptions, broken, error_text, failure_of, is_transient, overloaded, secrets, send};
+use crate::http::{Connector, StoreOptions, broken, error_text, failure_of, is_transient, overloaded, send};
 use crate::location::Reference;
 use crate::notice;
 use dropforge_base::credentials;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::mask::Mask;
+use dropforge_http::read_all;
 use dropforge_http::ureq::Agent;
-use dropforge_http::{read_all, without};
 
 /// Maximum length of a token's response.
 const MAX_REPLY: u64 = 1 << 20;
@@ -151,7 +151,6 @@ impl<'r> Registry<'r> {
 
     /// Sends a request once and reads the response, of at most `max` bytes.
     fn exchange(&self, request: Request<Bytes>, max: u64) -> std::result::Result<(Reply, Option<Challenge>), Failure> {
-        let secrets = secrets(request.headers());
         let response = send(&self.agent, request).map_err(failure_of)?;
         let (head, mut body) = response.into_parts();
         if is_transient(head.status) {
@@ -161,7 +160,7 @@ impl<'r> Registry<'r> {
         let (challenge, location) = (text(header::WWW_AUTHENTICATE).and_then(parse_challenge), text(header::LOCATION));
         let bytes = match head.status.is_success() {
             true => read_all(&mut body, max).map_err(|error| failure_of(broken(&error)))?,
-            false => without(&error_text(body), secrets.iter().map(String::as_str)).into_bytes(),
+            false => error_text(body).into_bytes(),
         };
         Ok((Reply { status: head.status, location: location.map(str::to_owned), body: bytes }, challenge))
     }
@@ -368,7 +367,7 @@ mod tests {
         let reference: Reference = format!("{}/a:1", echo()).parse().unwrap();
         let (user, password) = ("robot-7".to_owned(), "s3cret-Pw".to_owned());
         let credentials = Some(Credentials::Password { user, password });
-        let mut registry = Registry::with(&reference, Patience::default(), credentials);
+        let mut registry = Registry::with(&reference, &StoreOptions::default(), credentials);
         let error = super::super::pull_all(&mut registry, &reference, 1 << 20).unwrap_err();
         let told = error.message.clone();
         let text = basic("robot-7", "s3cret-Pw");

@@ -186,9 +186,12 @@ impl Chart {
 
     /// Calls `each` with the text of every value that a schema of a chart marks secret. The values need not fit.
     pub fn each_secret(&self, values: &UserValues, each: &mut dyn FnMut(&str)) {
-        if let Ok((tree, merged)) = self.merged(values) {
-            Plan::of(&tree, merged, &Release::default(), &Capabilities::default()).each_secret(each);
-        }
+        let limits = Limits::default();
+        Space::of_thread(|space| {
+            if let Ok((tree, merged)) = self.merged(&space.context(&limits), values) {
+                Plan::of(&tree, merged, &Release::default(), &Capabilities::default()).each_secret(each);
+            }
+        });
     }
 
     /// Returns `true` if a schema of the chart or of one in it marks a value secret.
