@@ -263,6 +263,13 @@ fn in_full(text: &str) -> Option<Data> {
 #[doc(hidden)]
 macro_rules! visit_scalars {
     ($values:ident) => {
+        $crate::visit_scalars!($values, without floats);
+
+        fn visit_f64<E>(self, n: f64) -> std::result::Result<Self::Value, E> {
+            Ok($values::Float(n))
+        }
+    };
+    ($values:ident, without floats) => {
         fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
             f.write_str("null, a boolean, a number, text, a list or a map with text keys")
         }
@@ -308,7 +315,7 @@ impl<'de> DeserializeSeed<'de> for DataVisitor<'_> {
 impl<'de> Visitor<'de> for DataVisitor<'_> {
     type Value = Data;
 
-    crate::visit_scalars!(Data);
+    crate::visit_scalars!(Data, without floats);
 
     fn visit_f64<E>(self, n: f64) -> Result<Data, E> {
         self.floats.inspect(|floats| floats.set(true));
@@ -365,10 +372,6 @@ impl<'de: 'v, 'v, 'w: 'v> Visitor<'de> for Seed<'_, 'v, 'w> {
     type Value = Value<'v>;
 
     visit_scalars!(Value);
-
-    fn visit_f64<E>(self, n: f64) -> std::result::Result<Self::Value, E> {
-        Ok(Value::Float(n))
-    }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value<'v>, D::Error> {
         self.deserialize(deserializer)

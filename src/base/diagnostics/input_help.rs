@@ -42,76 +42,10 @@ pub fn with_reason(error: Box<Diagnostic>) -> Box<Diagnostic> {
     let (before, behind) = text.split_at_checked(start).unwrap_or((text, ""));
     let line_start = before.rfind('\n').map_or(0, |end| end + 1);
     let line = [before.get(line_start..).unwrap_or(""), behind.lines().next().unwrap_or("")].concat();
-    if error.help.is_some() {
-        return error;
+    match error.help.is_none() && line.contains("{{") {
+        true => error.with_help("a value that begins with `{{` needs quotes: `\"{{ … }}\"`"),
+        false => error,
     }
-    if line.contains("{{") {
-        return error.with_help("a value that begins with `{{` needs quotes: `\"{{ … }}\"`");
-    }
-    match yaml_reason(&label.source, &error.message, start) {
-        Some(help) => error.with_help(help),
-        None => error,
-    }
-}
-
-/// Maximum number of lines before an error in which a quote is looked for.
-const LOOKED_BACK: usize = 100;
-
-/// Returns the likely reason of an error of YAML: a quote that is not closed, an indentation that fits no line, or a value
-/// that needs quotes.
-fn yaml_reason(source: &Source, message: &str, at: usize) -> Option<String> {
-    let (before, behind) = source.text().split_at_checked(at)?;
-    if !message.contains("not YAML") {
-        return None;
-    }
-    if let Some(first @ ('%' | '@' | '`')) = behind.chars().next() {
-        return Some(format!("put a value that begins with `{first}` in quotes"));
-    }
-    if message.contains("quoted scalar") {
-        let (start, quote) = open_quote(before)?;
-        let position = source.position(u32::try_from(start).ok()?);
-        return Some(format!("close the quote of line {}, column {} with `{quote}`", position.line, position.column));
-    }
-    let line = before.rsplit('\n').next()?;
-    let indents = message.contains("did not find expected key") && line.chars().all(|c| c == ' ');
-    indents.then(|| indentations(before, line.len()))?
-}
-
-/// Returns the last quote that is not closed in its line.
-fn open_quote(text: &str) -> Option<(usize, char)> {
-    let mut end = text.len();
-    for line in text.split_inclusive('\n').rev().take(LOOKED_BACK) {
-        end -= line.len();
-        let mut open = None;
-        for (at, c) in line.char_indices() {
-            match open {
-                Some((_, quote)) if c == quote => open = None,
-                None if matches!(c, '"' | '\'') => open = Some((end + at, c)),
-                _ => {}
-            }
-        }
-        if open.is_some() {
-            return open;
-        }
-    }
-    None
-}
-
-/// Names the indentations that a line could have, in place of `own` spaces: those of the line before it and of the lines
-/// that it is in.
-fn indentations(before: &str, own: usize) -> Option<String> {
-    let (mut widths, mut least) = (Vec::new(), usize::MAX);
-    for line in before.lines().rev().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#')) {
-        let width = line.len() - line.trim_start_matches(' ').len();
-        if width < least {
-            widths.push(width.to_string());
-            least = width;
-        }
-    }
-    widths.reverse();
-    let widths = widths.join(" or ");
-    (!widths.is_empty())
-        .then(|| format!("the line is indented by {own} spaces, which fits no line before it: use {widths}"))
 }
 
 #[cfg(test)]
@@ -130,15 +64,6 @@ mod tests {
         let conflict = "a: 1\n<<<<<<< HEAD\nb: 2\n=======\nb: 3\n>>>>>>> x\n";
         assert_eq!(help(conflict).as_deref(), Some("resolve the merge conflict in line 2"));
         assert!(help("a:\n  b: {{ x }}\n").is_some_and(|help| help.contains("needs quotes")));
-        assert_eq!(help("a: \"{{ x }}\"\nb: [1\n"), None);
-    }
-
-    #[test]
-    fn quotes_indentations_and_odd_beginnings_are_named() {
-        let quote = "a:\n  b: \"x\n  c: 'y'\nd: 1\n";
-        assert_eq!(help(quote).as_deref(), Some("close the quote of line 2, column 6 with `\"`"));
-        let indent = help("a:\n    b: 1\n  c: 2\n").unwrap();
-        assert!(indent.starts_with("the line is indented by 2 spaces") && indent.ends_with("use 0 or 4"), "{indent}");
-        assert_eq!(help("a: %{x}\n").as_deref(), Some("put a value that begins with `%` in quotes"));
+        assert_eq!(help("a: \"{{ x }}\"\nb: |9x\n"), None);
     }
 }

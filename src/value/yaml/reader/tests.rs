@@ -342,3 +342,40 @@ fn a_long_key_is_not_repeated_in_its_error() {
     let message = &errors(&text)[0].message;
     assert!(message.starts_with("the key `éé") && message.ends_with("…` is given twice") && message.len() < 200);
 }
+
+#[test]
+fn mistakes_have_the_place_and_the_fix() {
+    for (text, place, what, fix) in [
+        ("a:\n  b: \"x\n  c: 'y'\nd: 1\n", "2:6", "the quote is not closed", "add the closing \""),
+        ("a:\n    b: 1\n  c: 2\n", "3:3", "the indentation of this line, 2 spaces,", "indent it by 0 or 4 spaces"),
+        ("a: %{x}\n", "1:4", "an unquoted value cannot begin with `%`", "put it in quotes: `\"%{x}\"`"),
+        ("a: b: c\n", "1:5", "needs quotes", "`a: \"b: c\"`"),
+        ("a:1\nb: 2\n", "1:1", "a key needs a space after its `:`", "write `a: 1`"),
+        ("x: 1\nl: [1,\n  2\nb: 3\n", "2:4", "`[` is not closed", "add the closing `]`"),
+        ("a: *x\n", "1:4", "an anchor `&x`", "`\"*x\"`"),
+        ("a: - 1\n", "1:4", "a list cannot begin after a key", "on a line of its own"),
+        ("a: \"x\\q\"\n", "1:6", "unknown escape", "single quotes"),
+        ("a: 'x' y\n", "1:8", "continues after its closing quote", "quotes of the other kind"),
+        ("a: 1\n- b\n", "2:1", "a list item stands between keys", "below a key of its own"),
+        ("a: 1\nb\nc: 2\n", "2:1", "`b` is neither a key nor an item", "write `key: value`"),
+    ] {
+        let found = errors(text);
+        let error = &found[0];
+        assert_eq!(error.position().map(|at| at.to_string()).as_deref(), Some(place), "{text}: {error}");
+        assert!(error.message.contains(what), "{text}: {error}");
+        assert!(error.help.as_ref().is_some_and(|help| help.contains(fix)), "{text}: {:?}", error.help);
+    }
+}
+
+#[test]
+fn mistakes_in_long_and_broken_texts_are_found_without_harm() {
+    let mut random = fastrand::Rng::with_seed(7);
+    for _ in 0..3_000 {
+        let pieces = ["a", ": ", "\n", "  ", "- ", "[", "}", "\"", "'", "é", "#", "*", "&", "|", "\t", "{{", "%", ","];
+        let text: String = (0..random.usize(0..40)).map(|_| pieces[random.usize(..pieces.len())]).collect();
+        for error in read(&source(&text), &Limits::default()).err().into_iter().flatten() {
+            let label = error.primary().expect("a place");
+            assert!(text.get(label.span.range()).is_some(), "{text:?}: {error}");
+        }
+    }
+}
