@@ -15,8 +15,8 @@ fn growth_is_bounded() {
         (".split", json!([big, ""])),
         (".split", json!([big, "a"])),
         (".join", json!([list, big])),
-        (".format", json!(["%s%s%s%s%s%s%s%s", [big, big, big, big, big, big, big, big]])),
-        (".format", json!(["%x%x%x%x%x%x", [big, big, bytes, bytes, bytes, bytes]])),
+        (".format", json!(["%s".repeat(40), vec![&big; 40]])),
+        (".format", json!(["%x".repeat(24), [vec![&big; 12], vec![&bytes; 12]].concat()])),
         ("lists.range", json!([1 << 24])),
     ] {
         let got = with_cx(&small, |cx| called(cx, name, given.as_array().unwrap()));
