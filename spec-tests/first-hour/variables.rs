@@ -77,7 +77,7 @@ fn parts_that_options_set_are_named() {
     sandbox.write("t/app.txt.tftpl", "${nodes.b.size}\n");
     let render = ["render", "t/app.txt.tftpl", "--var-types", "nodes.tf", "-f", "p.tfvars", "--set", "nodes.b.size=zz"];
     let outcome = sandbox.run(&render).expect(1);
-    outcome.says(&["E0808", "p.tfvars:1:9", "given here", "a part is given by --set nodes.b.size=zz"]);
+    outcome.says(&["E0808", "the value of `nodes.b.size`", "nodes.tf:2:10", "given by --set nodes.b.size=zz"]);
 }
 
 #[test]

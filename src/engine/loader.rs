@@ -127,6 +127,7 @@ impl DirLoader {
     /// Reads only these files, and those below these folders. Their paths are relative to the root.
     pub fn only(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
         self.only = Some(paths.into_iter().collect());
+        self.listing = Arc::default();
         self
     }
 

@@ -222,7 +222,8 @@ impl<'s> Finder<'_, 's> {
         }
     }
 
-    /// Checks that the files exist that tests name, below the folders of the test and of its templates.
+    /// Checks that the files exist that tests name, below the folders of the test and of its templates. Values may be anywhere
+    /// below the working directory; the text of an expected file is printed if it differs.
     fn check_files(&mut self, suite: &Suite) {
         let mut seen = std::collections::HashSet::new();
         let values = suite.tests.iter().flat_map(|test| &test.setup.values);
@@ -231,9 +232,12 @@ impl<'s> Finder<'_, 's> {
                 Expectation::EqualText(Expected::File(file)) => Some(file),
                 _ => None,
             });
-        for file in values.chain(expected).filter(|file| seen.insert(file.span)) {
+        let values = values.map(|file| (file, Some(Path::new("."))));
+        let files = values.chain(expected.map(|file| (file, None)));
+        for (file, more) in files.filter(|(file, _)| seen.insert(file.span)) {
             let path = folder_of(self.file).join(&file.text);
-            if ![own_folder(self.file), self.target.path()].iter().any(|folder| is_in(folder, &path)) {
+            let mut folders = [own_folder(self.file), self.target.path()].into_iter().chain(more);
+            if !folders.any(|folder| is_in(folder, &path)) {
                 let folder = path_from_here(own_folder(self.file));
                 let message = format!("`{}` leads out of `{folder}`, whose files the test may read", file.text);
                 self.reader.refuse(file.span, message);

@@ -24,7 +24,7 @@ pub(super) fn syntax_help(error: Box<Diagnostic>) -> Box<Diagnostic> {
 
 /// Adds the cause to the error of a line with the tags of another language, in place of the help for values.
 fn template_help(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-    let is_free = error.help.as_ref().is_none_or(|help| help.contains("needs quotes"));
+    let is_free = error.help.as_ref().is_none_or(|help| help.contains("quotes"));
     let Some(label) = error.primary().filter(|_| is_free && error.code == Code::InputSyntax) else { return error };
     let line = label.source.line(label.position().line);
     let tag = |tag: &&str| line.find(*tag).is_some_and(|at| !is_quoted(line.get(..at).unwrap_or("")));
