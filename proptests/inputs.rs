@@ -63,19 +63,19 @@ fn expected(text: &str) -> Result<Data, String> {
 }
 
 /// Returns data with the nearest floats in place of long numbers, as `serde_json` reads them.
-fn nearest(data: Data) -> Data {
+fn nearest(data: &Data) -> Data {
     match data {
         Data::Number(text) => Data::Float(text.parse().expect("a number")),
-        Data::List(mut items) => Data::List(items.drain(..).map(nearest).collect()),
-        Data::Map(mut map) => Data::Map(map.drain(..).map(|(key, value)| (key, nearest(value))).collect()),
-        other => other,
+        Data::List(items) => Data::List(items.iter().map(nearest).collect()),
+        Data::Map(map) => Data::Map(map.iter().map(|(key, value)| (key.clone(), nearest(value))).collect()),
+        other => other.clone(),
     }
 }
 
 /// What a builder says of text.
 fn read(builder: &InputBuilder<'_, '_>, text: &str) -> Result<Data, String> {
     let text = builder.arena().copy_str(text);
-    builder.json(text).map(|value| nearest(value.to_data())).map_err(|error| error.message)
+    builder.json(text).map(|value| nearest(&value.to_data())).map_err(|error| error.message)
 }
 
 /// Returns what is read: some names of [`any_inputs`] and names below them.
