@@ -39,9 +39,13 @@ async function survivesHostileTexts(page) {
 async function copies(page, { rendered }, context) {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await visit(page, `/objects/${rendered.id}`);
+  const hidden = rendered.yaml_content.replace("hunter2-hunter2", "***");
+  assert.notEqual(hidden, rendered.yaml_content);
   await page.getByRole("button", { name: "Copy YAML" }).click();
   await page.getByText("Copied: YAML").waitFor({ state: "attached" });
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), rendered.yaml_content);
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), hidden);
+  await page.getByLabel("Show secrets").check();
+  await page.getByText("hunter2-hunter2").first().waitFor();
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download YAML" }).click()]);
   assert.equal(download.suggestedFilename(), `object-${rendered.sequence_id}.yaml`);
   assert.equal(readFileSync(await download.path(), "utf8"), rendered.yaml_content);
