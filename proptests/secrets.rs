@@ -11,6 +11,7 @@ use dropforge::vm::Session;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::test_runner::{Config, RngSeed};
 use serde_json::json;
 
 const SCHEMA: &str = r#"{"properties": {
@@ -228,8 +229,14 @@ fn answers(recorded: &RecordedOutput, text: &str, given: &dyn Fn(&Flow) -> Given
     shown
 }
 
+/// Returns the settings: the short form always tries the same programs, the long one others each time.
+fn settings() -> Config {
+    let rng_seed = if super::has_all_cases() { RngSeed::Random } else { RngSeed::Fixed(46) };
+    Config { rng_seed, failure_persistence: None, ..super::cases(1_000) }
+}
+
 proptest! {
-    #![proptest_config(super::cases(1_000))]
+    #![proptest_config(settings())]
 
     #[test]
     fn no_door_shows_a_secret_or_what_was_made_from_it(

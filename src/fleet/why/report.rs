@@ -280,8 +280,11 @@ impl CodePlace {
 fn inputs_of(flows: &[Flow], given: GivenOf<'_>) -> Vec<AnswerInput> {
     let known = flows.iter().map(|flow| (flow.is_put, AnswerInput::of(flow, given)));
     // What was put into a map may have been put into another one, which matters only for secrets.
-    let known = known.filter(|(is_put, input)| !is_put || input.secret);
-    let mut inputs: Vec<AnswerInput> = known.map(|(_, input)| input).collect();
+    let known: Vec<_> = known.filter(|(is_put, input)| !is_put || input.secret).collect();
+    // Then the value of a path into the map may be what was made from a secret.
+    let is_put = known.iter().any(|(is_put, _)| *is_put);
+    let shown = |input: AnswerInput| if is_put { input.without_value() } else { input };
+    let mut inputs: Vec<AnswerInput> = known.into_iter().map(|(_, input)| shown(input)).collect();
     // A secret with a name is likely that one.
     if inputs.iter().any(|input| input.secret && !input.path.is_empty()) {
         inputs.retain(|input| !input.secret || !input.path.is_empty());
