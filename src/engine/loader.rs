@@ -241,7 +241,7 @@ mod tests {
         assert!(some.load("a/.b/x.yaml").unwrap().is_some() && some.load("./y.yaml").unwrap().is_some());
         assert!(some.load("a/x.yaml").unwrap().is_none() && some.load("in.tera").unwrap().is_none());
         assert_eq!(some.load("../secret").unwrap_err().code, Code::OutsideRoot);
-        assert_eq!((some.names(), some.files("", ".yaml")), (vec!["y.yaml".to_owned()], vec!["y.yaml".to_owned()]));
+        assert_eq!((some.names(), some.files("", ".yaml")), (Vec::new(), vec!["y.yaml".to_owned()]));
         let message = |name| loader.load(name).unwrap_err().message.replace(name, "");
         assert_eq!(message("../secret"), message("../absent"));
     }

@@ -288,6 +288,6 @@ mod tests {
         let values: DataMap = serde_json::from_str(values).unwrap();
         let mut found = Vec::new();
         each_secret(&schema, &values, &mut |text| found.push(text.into_owned()));
-        assert_eq!(found, ["1234", "s", "u", "v", "x", "y"]);
+        assert_eq!(found, ["1234", "s", "u", "v", "w", "x", "y"]);
     }
 }

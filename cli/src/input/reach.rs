@@ -35,7 +35,10 @@ impl InputFiles {
             }
             Reach::Below(_) if is_dash(path) => Ok(()),
             _ if is_url(&file) => Ok(()),
-            Reach::Below(root) if !is_below(root, &file) => Err(outside(path, root)),
+            // A copy of an object that a URL names is one of ours.
+            Reach::Below(root) if !is_below(root, &file) && self.fetched.url_of(path).is_none() => {
+                Err(outside(path, root))
+            }
             _ => files::open(&file).map(drop).map_err(|error| unreadable(path, error)),
         }
     }

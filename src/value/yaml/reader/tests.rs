@@ -354,7 +354,7 @@ fn mistakes_have_the_place_and_the_fix() {
         ("x: 1\nl: [1,\n  2\nb: 3\n", "2:4", "`[` is not closed", "add the closing `]`"),
         ("a: *x\n", "1:4", "an anchor `&x`", "`\"*x\"`"),
         ("a: - 1\n", "1:4", "a list cannot begin after a key", "on a line of its own"),
-        ("a: \"x\\q\"\n", "1:6", "unknown escape", "single quotes"),
+        ("a: \"x\\q\"\n", "1:4", "unknown escape", "single quotes"),
         ("a: 'x' y\n", "1:8", "continues after its closing quote", "quotes of the other kind"),
         ("a: 1\n- b\n", "2:1", "a list item stands between keys", "below a key of its own"),
         ("a: 1\nb\nc: 2\n", "2:1", "`b` is neither a key nor an item", "write `key: value`"),
