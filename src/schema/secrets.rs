@@ -285,7 +285,7 @@ mod tests {
         }
         assert!(!secret(&[key("other"), key("d")]) && !secret(&[key("none")]));
         let values = r#"{"pin": 1234, "other": {"c": "s", "d": "t"}, "list": ["u", "v"], "more": ["w", "x", "y"]}"#;
-        let values: DataMap = serde_json::from_str(values).unwrap();
+        let values = serde_json::from_str::<dropforge_value::Data>(values).unwrap().into_map().unwrap();
         let mut found = Vec::new();
         each_secret(&schema, &values, &mut |text| found.push(text.into_owned()));
         assert_eq!(found, ["1234", "s", "u", "v", "w", "x", "y"]);
