@@ -271,18 +271,11 @@ impl<'r, 'v, 'w: 'v> JsonReader<'r, 'v, 'w> {
         let after = json_lexer::number(self.bytes.get(start..)?)?;
         self.at = self.bytes.len() - after.len();
         let text = self.text.get(start..self.at)?;
-        let is_integer = !text.contains(['.', 'e', 'E']);
-        if is_integer && text != "-0" {
-            if let Ok(n) = text.parse() {
-                return Some(Value::Int(n));
-            }
-            if let Ok(n) = text.parse() {
-                return Some(Value::Uint(n));
-            }
-        }
         match Data::number(text)? {
-            Data::Number(_) => self.builder.numbers().long(self.builder.arena(), text).ok(),
-            _ => text.parse().ok().map(Value::Float),
+            Data::Int(n) => Some(Value::Int(n)),
+            Data::Uint(n) => Some(Value::Uint(n)),
+            Data::Float(n) => Some(Value::Float(n)),
+            _ => self.builder.numbers().long(self.builder.arena(), text).ok(),
         }
     }
 }

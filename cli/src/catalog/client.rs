@@ -238,7 +238,7 @@ impl Service {
     }
 }
 
-/// Refuses what is no URL of a service.
+/// Checks that an address is the URL of a service: `http://` or `https://`, and a host.
 fn check_url(server: &str) -> ClientResult<()> {
     let url: Option<Uri> = server.parse().ok();
     let is_http = |url: &Uri| matches!(url.scheme_str(), Some("http" | "https"));
