@@ -97,6 +97,7 @@ impl ChartArgs {
     ///
     /// # Errors
     /// `usage` for a text that is not a version.
+    #[cfg(feature = "console")]
     pub(crate) fn capabilities(&self) -> Result<Capabilities> {
         self.release.capabilities()
     }

@@ -17,6 +17,7 @@ pub(super) enum Reach {
     /// Regular files below a directory, and standard input.
     Below(Files),
     /// Regular files. An editor writes to standard input, and does not wait.
+    #[cfg(feature = "lsp")]
     RegularFiles,
 }
 
@@ -29,6 +30,7 @@ impl InputFiles {
         let file = local(path);
         match &self.reach {
             Reach::All => Ok(()),
+            #[cfg(feature = "lsp")]
             Reach::RegularFiles if is_dash(path) => {
                 Err(Diagnostic::new(Code::ReadFailed, "cannot read standard input: the editor uses it")
                     .with_help("name a file"))
