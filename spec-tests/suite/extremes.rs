@@ -196,7 +196,7 @@ fn run(template: &Template, session: &mut Session, given: &[Value<'_>]) -> Optio
 
 /// Returns arguments for a call: each number in each place, beside other values, and some numbers in all places.
 fn arguments<'v>(all: &[Value<'v>], numbers: usize, places: usize) -> Vec<Vec<Value<'v>>> {
-    let beside = if is_thorough() { all.len() } else { 5 };
+    let beside = if is_thorough() { all.len() } else { 2 };
     let mut rows = Vec::new();
     for (place, number) in (0..places).flat_map(|place| (0..numbers).map(move |number| (place, number))) {
         for nth in 0..beside {
