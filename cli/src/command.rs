@@ -281,11 +281,11 @@ fn run((mut cli, project, expanded): Parsed, args: &[OsString], files: &mut Inpu
             _ => Err(Diagnostic::new(Code::Usage, "only `stamp` and `render` write outputs").into()),
         }
     };
-    cli.global.run = run_options::of(&options_of_commands(), &expanded, project.as_ref());
     if matches!(&cli.command, Command::Stamp(args) if args.has_shards()) {
         cli.global.deciding = run_options::deciding(&options_of_commands(), &expanded);
     }
     let moved = cli.global.chdir.as_deref().map_or(Ok(()), change_directory).map_err(Failed::from);
+    cli.global.run = run_options::of(&options_of_commands(), &expanded, project.as_ref());
     let fetched = moved.and_then(|()| cli.command.fetch(files));
     project.iter().for_each(|project| cli.command.note_project(project));
     let result = fetched.and_then(|()| match cli.command {

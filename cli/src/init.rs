@@ -1,6 +1,8 @@
 //! `dropforge init`: a small working project.
 
+use std::borrow::Cow;
 use std::fs::{OpenOptions, create_dir_all};
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -93,13 +95,24 @@ pub(crate) fn run(args: &InitArgs, stderr: &Stderr) -> std::result::Result<Exit,
     if !existing.is_empty() {
         return Err(Failed::usage(existing));
     }
+    let id = id(dir);
     for (path, text) in &files {
-        write(path, text)?;
+        let is_project = path.ends_with(FILE);
+        write(path, &if is_project { text.replace("\"ID\"", &id).into() } else { Cow::Borrowed(*text) })?;
         stderr.detail(&format!("{}: created", path.display()));
     }
     let at = if dir.as_os_str().is_empty() { String::new() } else { format!(" -C {}", dir.display()) };
     print(format!("wrote {} and what it names; next: dropforge{at} stamp\n", dir.join(FILE).display()))?;
     Ok(Exit::Ok)
+}
+
+/// Returns an id for the project in a folder as TOML: the folder's name, and a number that tells it from others.
+fn id(dir: &Path) -> String {
+    let folder = Path::new(".").join(dir);
+    let folder = std::path::absolute(&folder).unwrap_or(folder);
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let name: String = name.chars().filter(|c| c.is_alphanumeric() || "-_.".contains(*c)).collect();
+    format!("\"{name}-{:05x}\"", RandomState::new().hash_one(&folder) % 0x10_0000)
 }
 
 /// Writes a new file. A file that appears meanwhile stays as it is.

@@ -38,9 +38,15 @@ pub(crate) struct OutputArgs {
     /// Sort the documents of a stream by kind as Helm installs them (install), or not (none) [default: install]
     #[arg(long, value_name = "ORDER", add = key("output"))]
     pub(crate) order: Option<Order>,
-    /// Overwrite files in the output directory that dropforge did not write
+    /// Overwrite files in the output directory that dropforge did not write, or wrote for another project
     #[arg(long)]
     pub(crate) force: bool,
+    /// Own the outputs under this name, so that the project may move [default: its path in the repository]
+    ///
+    /// A run neither overwrites nor prunes the files of other projects in the same
+    /// output directory.
+    #[arg(long, value_name = "ID", add = key("").named("id"))]
+    pub(crate) project_id: Option<String>,
 }
 
 impl OutputArgs {

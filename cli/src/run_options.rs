@@ -12,13 +12,13 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use dropforge::bulk::values::{SetKind, Step, parse_set};
-use dropforge::bulk::{ReadFiles, RunOptions, Withheld, short_digest};
+use dropforge::bulk::{Owner, ReadFiles, RunOptions, Withheld, short_digest};
 
 use crate::input::is_url;
-use crate::project::{Project, is_given};
+use crate::project::{FILE, Project, is_given};
 
 /// Options that do not change what a run writes.
-const WITHOUT_EFFECT: [&str; 32] = [
+const WITHOUT_EFFECT: [&str; 33] = [
     "allow_foreign",
     "cache_dir",
     "chdir",
@@ -38,6 +38,7 @@ const WITHOUT_EFFECT: [&str; 32] = [
     "no_project",
     "no_specialise",
     "project",
+    "project_id",
     "prune",
     "prune_force",
     "quiet",
@@ -71,7 +72,7 @@ const SETS: [(&str, &str, SetKind); 4] = [
 ];
 
 /// Returns the options of a command line that writes outputs. It has those of the project. The first argument is the name of
-/// the program.
+/// the program. The process is in the directory of `--chdir`.
 pub(crate) fn of(command: &Command, args: &[OsString], project: Option<&Project>) -> Option<RunOptions> {
     let mut lenient = command.clone().ignore_errors(true);
     let matches = lenient.try_get_matches_from_mut(args.iter()).ok()?;
@@ -93,8 +94,12 @@ pub(crate) fn of(command: &Command, args: &[OsString], project: Option<&Project>
     arguments.sort();
     withheld.sort_by_key(|(at, _)| *at);
     let first = [name.to_owned()].into_iter();
+    let id = given.try_get_one::<String>("project_id").ok().flatten().cloned();
+    let output = given.get_raw("output").and_then(|mut raw| raw.next()).map(Path::new);
     Some(RunOptions {
-        folder: given.get_raw("output").and_then(|mut raw| folder(Path::new(raw.next()?))),
+        project: output.and_then(|output| owner(id, project, output)),
+        has_project_templates: project.is_some_and(Project::gives_templates),
+        folder: output.and_then(folder),
         arguments: first.chain(arguments.into_iter().map(|(_, argument)| argument)).collect(),
         withheld: withheld.into_iter().map(|(_, value)| value).collect(),
         read: Some(read),
@@ -188,6 +193,33 @@ fn folder(output: &Path) -> Option<String> {
     let parts = output.components().filter(|part| *part != Component::CurDir);
     let up = parts.map(|part| matches!(part, Component::Normal(_)).then_some(".."));
     up.collect::<Option<Vec<_>>>().map(|up| up.join("/")).filter(|up| !up.is_empty())
+}
+
+/// Returns the project of a run with its place, which is the same on all machines: its path in the repository, or that from
+/// the output directory where the repository has only one of them.
+fn owner(id: Option<String>, project: Option<&Project>, output: &Path) -> Option<Owner> {
+    let file = Path::new(project.map_or(FILE, Project::name));
+    let is_named = !file.ends_with(FILE);
+    let home = Path::new(".").join(if is_named { file } else { file.parent()? }).canonicalize().ok()?;
+    let root = home.ancestors().find(|folder| folder.join(".git").exists());
+    let output = if is_url(output) { None } else { Some(real(output)?) };
+    let from = match (root, &output) {
+        (Some(root), None) => root,
+        (Some(root), Some(output)) if output.starts_with(root) => root,
+        (_, output) => output.as_deref()?,
+    };
+    let common = home.components().zip(from.components()).take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(common).map(|_| Component::ParentDir);
+    let path: PathBuf = up.chain(home.components().skip(common)).collect();
+    let place = if path.as_os_str().is_empty() { ".".to_owned() } else { path.to_string_lossy().into_owned() };
+    Some(Owner { id, place, root: from.to_owned() })
+}
+
+/// Resolves a path as far as it exists.
+fn real(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    let (found, existing) = path.ancestors().find_map(|one| Some((one.canonicalize().ok()?, one)))?;
+    Some(found.join(path.strip_prefix(existing).ok()?))
 }
 
 /// Returns the values of an argument with their positions.

@@ -17,6 +17,7 @@ mod merge;
 mod names;
 mod origins;
 mod outputs;
+mod owners;
 mod paths;
 mod plan_errors;
 mod project;

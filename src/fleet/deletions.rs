@@ -1,7 +1,9 @@
 //! The files of a manifest that nothing makes any more.
 //!
-//! A run only judges the files of its own templates: those that it was given, and those that it would have been given
-//! by the same directory. Two runs with different templates can therefore share an output directory.
+//! A run only judges the files of its own project. With the templates of the project file it judges all that such runs
+//! have made, so that renamed templates leave nothing. Otherwise it judges those of its own templates: those that it was
+//! given, and those that it would have been given by the same directory. Several projects, and runs with different
+//! templates, can therefore share an output directory.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -9,7 +11,7 @@ use std::sync::Arc;
 use super::destination::{Destination, FileReader};
 use super::job::Job;
 use super::key_set::SortedKeys;
-use super::manifest::{Entry, Manifest, RunOptions};
+use super::manifest::{Entry, Manifest, Ownership, RunOptions};
 use super::output_path::check_path;
 use dropforge_base::diagnostics::{Result, counted};
 
@@ -20,6 +22,8 @@ pub(super) struct Deletions<'j> {
     made: Vec<Arc<SortedKeys>>,
     /// The names of clusters whose paths are unknown, unless there are none.
     unknown_clusters: Option<SortedKeys>,
+    /// What the run is to the files of each former run.
+    runs: Vec<Ownership>,
     /// The number of the files.
     pub(super) count: usize,
     /// The number of files that may be among them, but whose clusters were not selected.
@@ -47,7 +51,8 @@ impl<'j> Deletions<'j> {
     pub(super) fn find(job: &Job<'j>, manifest: &Manifest, made: Vec<Arc<SortedKeys>>) -> Result<Self> {
         let unknown_clusters = job.plan.unknown_clusters(job.fleet)?;
         let others = (0, String::new());
-        let mut found = Self { job: *job, made, unknown_clusters, count: 0, unknown: 0, of_run: 0, others };
+        let runs = manifest.ownership(job.options.run.as_ref());
+        let mut found = Self { job: *job, made, unknown_clusters, runs, count: 0, unknown: 0, of_run: 0, others };
         let (mut count, mut unknown, mut of_run, mut others) = (0, 0, 0, (0, String::new()));
         let fleets = job.options.run.as_ref().map(RunOptions::fleets);
         manifest.each(&mut |entry| {
@@ -101,11 +106,13 @@ impl<'j> Deletions<'j> {
         Ok(if is_unknown { Fate::Unknown } else { Fate::Stale })
     }
 
-    /// Returns `true` if a template of the run made the file. Files of unknown makers are only pruned.
+    /// Returns `true` if the run decides on the file. Files of unknown makers are only pruned.
     fn is_of_run(&self, entry: Entry<'_>) -> bool {
-        match entry.maker {
-            Some((_, template)) => self.job.options.templates.covers(template),
-            None => self.job.options.prune,
+        match (entry.ownership(&self.runs), entry.maker) {
+            (Ownership::Other, _) => false,
+            (Ownership::Whole, Some(_)) => true,
+            (Ownership::Templates, Some((_, template))) => self.job.options.templates.covers(template),
+            (_, None) => self.job.options.prune,
         }
     }
 

@@ -1,5 +1,5 @@
-//! Files in the output directory that dropforge did not write. A run overwrites them only by force, and adopts those with
-//! the content that it would write.
+//! Files in the output directory that dropforge did not write, or wrote for another project. A run overwrites them only by
+//! force, and adopts those with the content that it would write, unless they are another project's.
 
 use roaring::RoaringBitmap;
 
@@ -57,9 +57,9 @@ pub(super) fn check<D: Destination>(
     if job.options.force || candidates.clusters.is_empty() {
         return Ok(record);
     }
-    match foreign(stamp, job, to, candidates)? {
+    match foreign(stamp, job, to, (candidates, known))? {
         (0, _) => Ok(record),
-        (count, first) => Err(error(count, &first)),
+        (count, first) => Err(error(count, &first, known)?),
     }
 }
 
@@ -123,14 +123,16 @@ fn foreign<D: Destination>(
     stamp: &dyn Stamp,
     job: &Job<'_>,
     to: &D,
-    candidates: Candidates,
+    (candidates, known): (Candidates, &KnownFiles<'_>),
 ) -> Result<(usize, Vec<String>)> {
     let files = candidates.files.sort()?;
     let plan = job.plan.only(candidates.clusters);
     let options = Options { fail_fast: false, ..job.options.clone() };
     let job = Job { plan: &plan, options: &options, watch: Watch { done: &|| {}, ..job.watch }, ..*job };
-    let sink =
-        || CompareSink { outputs: Outputs::new(&job), reader: to.reader(), files: &files, count: 0, first: Vec::new() };
+    let sink = || {
+        let (outputs, reader) = (Outputs::new(&job), to.reader());
+        CompareSink { outputs, reader, files: &files, known, count: 0, first: Vec::new() }
+    };
     // Clusters that fail here fail again in the run, and write nothing.
     let (done, _) = drive(stamp, &job, &|_| {}, &sink)?;
     let count = done.iter().map(|(count, _)| count).sum();
@@ -139,12 +141,28 @@ fn foreign<D: Destination>(
     Ok((count, first.into_iter().map(|(_, path)| path).collect()))
 }
 
-fn error(count: usize, first: &[String]) -> Box<Diagnostic> {
+fn error(count: usize, first: &[String], known: &KnownFiles<'_>) -> Result<Box<Diagnostic>> {
     let (files, them) = (counted(count, "file"), if count == 1 { "it" } else { "them" });
-    let message = format!("{files} in the output directory would be overwritten, but dropforge did not write {them}");
-    Diagnostic::new(Code::ForeignFile, message)
-        .with_note(format!("files: {}", listed_of(first, count, NAMED)))
-        .with_help("move them, use another directory, or overwrite them with `--force`")
+    let mut owner = None;
+    for path in first.iter().take(NAMED) {
+        owner = owner.or(known.owner(path)?);
+    }
+    let reason = match &owner {
+        Some(project) => format!("the project {project} wrote {them}"),
+        None => format!("dropforge did not write {them}"),
+    };
+    let error = Diagnostic::new(
+        Code::ForeignFile,
+        format!("{files} in the output directory would be overwritten, but {reason}"),
+    )
+    .with_note(format!("files: {}", listed_of(first, count, NAMED)));
+    Ok(match owner {
+        Some(_) => error.with_help(
+            "use another directory or layout, or another `id` for a copied project; after moving a project, take its files over \
+             with `--force`",
+        ),
+        None => error.with_help("move them, use another directory, or overwrite them with `--force`"),
+    })
 }
 
 /// Returns the warning of a preview that found files that a run would refuse to overwrite.
@@ -157,7 +175,8 @@ struct CompareSink<'j, R> {
     outputs: Outputs<'j>,
     reader: R,
     files: &'j SortedKeys,
-    /// The number of files whose content differs.
+    known: &'j KnownFiles<'j>,
+    /// The number of files whose content differs, or that are another project's.
     count: usize,
     /// The first of them, with the indexes of their clusters.
     first: Vec<(usize, String)>,
@@ -167,11 +186,13 @@ impl<R: FileReader> Sink for CompareSink<'_, R> {
     type Done = (usize, Vec<(usize, String)>);
 
     fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult {
-        let (reader, files, count, first) = (&mut self.reader, self.files, &mut self.count, &mut self.first);
+        let (reader, files, known) = (&mut self.reader, self.files, self.known);
+        let (count, first) = (&mut self.count, &mut self.first);
         self.outputs.each(cluster, text, pieces, |_, path, new| {
             let differs = |old: Option<(&[u8], _)>| old.is_some_and(|(old, _)| old != new);
             let is_candidate = files.contains(path).map_err(SinkError::Run)?;
-            if is_candidate && differs(reader.read(path).map_err(SinkError::Cluster)?) {
+            let is_other = is_candidate && known.is_of_other(path).map_err(SinkError::Run)?;
+            if is_other || (is_candidate && differs(reader.read(path).map_err(SinkError::Cluster)?)) {
                 *count += 1;
                 // A worker takes clusters in order.
                 first.extend((first.len() < NAMED).then(|| (cluster.at, path.to_owned())));

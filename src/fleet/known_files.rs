@@ -4,8 +4,7 @@
 use std::io::{self, BufRead, BufReader};
 
 use super::key_set::{KeySet, SortedKeys};
-use super::manifest::Manifest;
-use super::manifest::OwnFiles;
+use super::manifest::{Manifest, OwnFiles, Owner, RunOptions};
 use super::scratch::Scratch;
 use super::shards::PARTS;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
@@ -16,17 +15,24 @@ pub(super) const RUN_RECORD: &str = ".dropforge-run.tmp";
 /// The files of an output directory that dropforge wrote.
 pub struct KnownFiles<'m> {
     manifest: &'m Manifest,
+    /// The files of other projects.
+    others: Option<SortedKeys>,
     pub(super) record: Record,
 }
 
 impl<'m> KnownFiles<'m> {
-    /// Reads the records of unfinished runs and shards. The one called `own` will be written again.
+    /// Reads the records of unfinished runs and shards for `run`. The one called `own` will be written again.
     ///
     /// # Errors
-    /// Errors of reading them.
-    pub(super) fn read(from: Option<&dyn OwnFiles>, manifest: &'m Manifest, own: &str) -> Result<Self> {
+    /// Errors of reading them, and of reading the manifest.
+    pub(super) fn read(
+        from: Option<&dyn OwnFiles>,
+        (manifest, run): (&'m Manifest, Option<&RunOptions>),
+        own: &str,
+    ) -> Result<Self> {
         let (mut names, mut record) = (vec![RUN_RECORD.to_owned()], RecordReader::default());
-        let Some(from) = from else { return Ok(Self { manifest, record: record.finish()? }) };
+        let others = manifest.of_others(run)?;
+        let Some(from) = from else { return Ok(Self { manifest, others, record: record.finish()? }) };
         from.each_own(PARTS, &mut |path| {
             names.extend(path.ends_with(".run").then(|| path.to_owned()));
             Ok(())
@@ -36,15 +42,31 @@ impl<'m> KnownFiles<'m> {
                 record.read(&mut BufReader::new(file), name == own)?;
             }
         }
-        Ok(Self { manifest, record: record.finish()? })
+        Ok(Self { manifest, others, record: record.finish()? })
     }
 
-    /// Returns `true` if dropforge wrote the file at `path`.
+    /// Returns `true` if dropforge wrote the file at `path` for the project of the run.
     ///
     /// # Errors
     /// Errors of temporary files.
     pub fn contains(&self, path: &str) -> Result<bool> {
-        Ok(self.manifest.contains(path)? || self.record.contains(path)?)
+        Ok(!self.is_of_other(path)? && (self.manifest.contains(path)? || self.record.contains(path)?))
+    }
+
+    /// Returns `true` if the file at `path` is another project's.
+    ///
+    /// # Errors
+    /// Errors of temporary files.
+    pub(super) fn is_of_other(&self, path: &str) -> Result<bool> {
+        self.others.as_ref().map_or(Ok(false), |others| others.contains(path))
+    }
+
+    /// Returns the owner of the file at `path`, if it is another project's.
+    ///
+    /// # Errors
+    /// Errors of reading the manifest.
+    pub(super) fn owner(&self, path: &str) -> Result<Option<Owner>> {
+        if self.is_of_other(path)? { self.manifest.project_of(path) } else { Ok(None) }
     }
 }
 

@@ -122,7 +122,9 @@ pub use job::{FilePreview, Job, Options, Order, Renderer, RunMode, Stamp, Watch}
 pub use kube::KubeSchemas;
 pub use layers::{Layers, Overlay};
 pub use layout::{DEFAULT_LAYOUT, Layout};
-pub use manifest::{Logged, MANIFEST, Maker, Manifest, ReadFiles, ReadLog, RunOptions, Withheld, short_digest};
+pub use manifest::{
+    Logged, MANIFEST, Maker, Manifest, Owner, PROJECT_FILE, ReadFiles, ReadLog, RunOptions, Withheld, short_digest,
+};
 pub use missing::MissingNames;
 pub use origins::{Origin, Origins, leaves};
 pub use output_dir::OutputDir;

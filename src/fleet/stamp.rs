@@ -95,7 +95,7 @@ pub(crate) fn stamp_to<D: Destination>(stamp: &dyn Stamp, job: &Job<'_>, to: &D)
         stale = Some(Deletions::find(job, &manifest, vec![Arc::new(planned(job)?)])?.guarded()?);
     }
     let own = job.options.shard.as_ref().map_or_else(|| RUN_RECORD.to_owned(), PlanShard::record);
-    let mut known = KnownFiles::read(Some(to), &manifest, &own)?;
+    let mut known = KnownFiles::read(Some(to), (&manifest, job.options.run.as_ref()), &own)?;
     let record = foreign::check(stamp, job, to, &mut known)?;
     begin(job, to, (&own, &record))?;
     let files = Mutex::default();
@@ -334,7 +334,8 @@ pub(crate) fn preview_of<D: Destination>(
     on_preview: OnPreview<'_>,
 ) -> Result<Report> {
     let manifest = Manifest::of(from.map(|from| from as &dyn OwnFiles))?;
-    let known = KnownFiles::read(from.map(|from| from as &dyn OwnFiles), &manifest, "")?;
+    let run = job.options.run.as_ref();
+    let known = KnownFiles::read(from.map(|from| from as &dyn OwnFiles), (&manifest, run), "")?;
     let was_cut = manifest.is_incomplete().then_some("the last run ended early, so the manifest is incomplete");
     let conflicts =
         manifest.has_conflicts().then_some("the manifest has the conflicts of a merge: stamp to resolve them");

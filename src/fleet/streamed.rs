@@ -54,11 +54,11 @@ pub(crate) fn stamp_batches_to<D: Destination>(
     to: &D,
 ) -> Result<Report> {
     let (manifest, none) = (Manifest::of(Some(to))?, Fleet::default());
-    let whole = Job { fleet: &none, ..*job };
-    let before = anything(to, &KnownFiles::read(Some(to), &manifest, "")?)?;
+    let (whole, run) = (Job { fleet: &none, ..*job }, job.options.run.as_ref());
+    let before = anything(to, &KnownFiles::read(Some(to), (&manifest, run), "")?)?;
     begin(&whole, to, (RUN_RECORD, &before))?;
     // Now dropforge counts as the writer of all files but those that were there before.
-    let mut known = KnownFiles::read(Some(to), &manifest, "")?;
+    let mut known = KnownFiles::read(Some(to), (&manifest, run), "")?;
     let files = Mutex::default();
     let mut report = batches(job, selector, fleet, &mut |job| {
         foreign::check(stamp, job, to, &mut known)?;

@@ -15,7 +15,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command};
 
-use dropforge::bulk::short_digest;
+use dropforge::bulk::{PROJECT_FILE, short_digest};
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::text::Source;
 
@@ -26,7 +26,7 @@ use keys::{COMMANDS, Kind, ProjectKey};
 use read::Setting;
 
 /// The file that is looked for in the current directory.
-pub(crate) const FILE: &str = "dropforge.toml";
+pub(crate) const FILE: &str = PROJECT_FILE;
 
 /// The command that takes the options of `render`.
 const TRACE: &str = "trace";
@@ -58,6 +58,8 @@ pub(crate) struct Project {
     source: Arc<Source>,
     command: String,
     settings: Vec<Setting>,
+    /// The templates of the run are those of the project.
+    gives_templates: bool,
 }
 
 impl Project {
@@ -82,6 +84,11 @@ impl Project {
     pub(crate) fn templates(&self) -> impl Iterator<Item = &Path> {
         let settings = self.settings.iter().filter(|setting| setting.key.option.is_empty());
         settings.flat_map(|setting| &setting.values).map(Path::new)
+    }
+
+    /// Returns `true` if the run has the templates of the project.
+    pub(crate) fn gives_templates(&self) -> bool {
+        self.gives_templates
     }
 
     /// Returns `true` if the project has templates besides these files and folders.
@@ -125,13 +132,15 @@ pub(crate) fn expand(
     };
     let (source, dir) = project;
     let settings = read::settings(&source, &dir, &ProjectKey::all(command)).map_err(Failed::usage)?;
-    let project = Project { source, command: name.to_owned(), settings };
+    let project = Project { source, command: name.to_owned(), settings, gives_templates: false };
     project.check_one(definition, given)?;
-    let options = project.settings.iter().filter(|setting| applies(setting, name, definition, given));
-    let options: Vec<OsString> = options.flat_map(Setting::arguments).collect();
+    let settings = project.settings.iter().filter(|setting| applies(setting, name, definition, given));
+    let settings: Vec<&Setting> = settings.collect();
+    let gives_templates = settings.iter().any(|setting| setting.key.option.is_empty());
+    let options: Vec<OsString> = settings.into_iter().flat_map(Setting::arguments).collect();
     let at = position(command, args);
     args.splice(at..at, options);
-    Ok(Some(project))
+    Ok(Some(Project { gives_templates, ..project }))
 }
 
 /// Returns the directory that `--chdir` names, even if the arguments cannot be parsed.

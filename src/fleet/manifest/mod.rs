@@ -15,7 +15,8 @@ pub use self::read_log::{Logged, ReadFiles, ReadLog, short_digest};
 #[cfg(feature = "remote")]
 pub(crate) use self::rows::SAME_TAG;
 pub use self::rows::{Entry, Row, Rows};
-pub use self::runs::{RunOptions, Withheld};
+pub(super) use self::runs::Ownership;
+pub use self::runs::{Owner, PROJECT_FILE, RunOptions, Withheld};
 pub use self::write::OwnFiles;
 pub(super) use self::write::{NewManifest, write};
 
@@ -190,6 +191,43 @@ impl Manifest {
     /// Returns the number of the run with these options, if it made files.
     pub fn run_with(&self, options: &RunOptions) -> Option<usize> {
         self.runs.find(options)
+    }
+
+    /// Returns what a run is to the files of each former run, by number. A file of an unknown run belongs to its template.
+    pub(super) fn ownership(&self, run: Option<&RunOptions>) -> Vec<Ownership> {
+        self.runs.ownership(run)
+    }
+
+    /// Returns the files of other projects than that of `run`, if there are any.
+    ///
+    /// # Errors
+    /// `file.bad_manifest`; errors of temporary files.
+    pub(super) fn of_others(&self, run: Option<&RunOptions>) -> Result<Option<SortedKeys>> {
+        let ownership = self.ownership(run);
+        if !ownership.contains(&Ownership::Other) {
+            return Ok(None);
+        }
+        let mut others = KeySet::default();
+        self.each(&mut |entry| match entry.ownership(&ownership) {
+            Ownership::Other => others.add(entry.path),
+            _ => Ok(()),
+        })?;
+        others.sort().map(Some)
+    }
+
+    /// Returns the project that owns the file at `path`, if it is known.
+    ///
+    /// # Errors
+    /// `file.bad_manifest`.
+    pub(super) fn project_of(&self, path: &str) -> Result<Option<Owner>> {
+        let mut found = None;
+        self.each(&mut |entry| {
+            if entry.path == path {
+                found = entry.run.and_then(|run| self.runs.get(run)).and_then(|(run, _)| run.project.clone());
+            }
+            Ok(())
+        })?;
+        Ok(found)
     }
 
     /// Returns the options `--fleet` of the run that wrote a file, if it is known.

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::Range;
 
+use super::runs::Ownership;
 use crate::scratch::Scratch;
 use dropforge_base::diagnostics::Result;
 
@@ -35,6 +36,11 @@ impl Entry<'_> {
     /// Returns `true` if the run with this number made the file.
     pub(crate) fn is_of_run(&self, run: usize) -> bool {
         self.run == Some(run)
+    }
+
+    /// Returns what a run is to the file, by what it is to each former run.
+    pub(crate) fn ownership(&self, runs: &[Ownership]) -> Ownership {
+        self.run.and_then(|run| runs.get(run)).copied().unwrap_or(Ownership::Templates)
     }
 }
 

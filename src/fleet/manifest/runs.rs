@@ -1,6 +1,8 @@
 //! The runs that made the files of a manifest: their options and what they read, to render a file again.
 
 use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +14,12 @@ pub struct RunOptions {
     /// The name of the command and its arguments, without the output directory. With [`RunOptions::read`] also those of
     /// the project file.
     pub arguments: Vec<String>,
+    /// The project that owns the files. `None` in a manifest of a version that did not keep it, and for a library's runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<Owner>,
+    /// The templates are those of the project file, not of the command line.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_project_templates: bool,
     /// The path from the output directory to that where the command ran, if that is above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
@@ -21,6 +29,43 @@ pub struct RunOptions {
     /// The digests of the files that the run read. `None` in a manifest of a version that did not keep them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<ReadFiles>,
+}
+
+/// The name of a project file, unless a command names another.
+pub const PROJECT_FILE: &str = "dropforge.toml";
+
+/// A project that owns files.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+pub struct Owner {
+    /// The id that its project file gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The path of its folder, or of its project file if that has another name than [`PROJECT_FILE`], from `root`.
+    pub place: String,
+    /// The root of the repository, or the output directory.
+    #[serde(skip)]
+    pub root: PathBuf,
+}
+
+impl Owner {
+    /// Returns `true` if both are one project. A project with an id may have moved, but one that is still in the other place
+    /// has been copied with its id.
+    fn is(&self, other: &Self) -> bool {
+        if self.place == other.place {
+            return self.id == other.id || self.id.is_none() || other.id.is_none();
+        }
+        let place = self.root.join(&other.place);
+        self.id.is_some() && self.id == other.id && !place.is_file() && !place.join(PROJECT_FILE).is_file()
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.id {
+            Some(id) => write!(f, "`{id}` in `{}`", self.place),
+            None => write!(f, "in `{}`", self.place),
+        }
+    }
 }
 
 /// A value on the command line, of which the manifest keeps no more than its name.
@@ -40,14 +85,35 @@ impl RunOptions {
         self.arguments.iter().filter_map(|argument| argument.strip_prefix("--fleet=")).collect()
     }
 
+    /// Returns what this run is to the files of another run.
+    pub(crate) fn owns(&self, other: &Self) -> Ownership {
+        match (&self.project, &other.project) {
+            (Some(own), Some(project)) if !own.is(project) => Ownership::Other,
+            (Some(_), Some(_)) if self.has_project_templates && other.has_project_templates => Ownership::Whole,
+            _ => Ownership::Templates,
+        }
+    }
+
     /// Returns what tells runs apart: their options, whatever they read.
     fn key(&self) -> Key {
-        (self.arguments.clone(), self.folder.clone(), self.withheld.clone())
+        let project = self.project.clone().map(|project| Owner { root: PathBuf::new(), ..project });
+        (project, self.arguments.clone(), self.folder.clone(), self.withheld.clone())
     }
 }
 
 /// The options that tell runs apart.
-type Key = (Vec<String>, Option<String>, Vec<Withheld>);
+type Key = (Option<Owner>, Vec<String>, Option<String>, Vec<Withheld>);
+
+/// The files of a former run that a run may replace and prune.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ownership {
+    /// None: they are another project's.
+    Other,
+    /// Those of the templates that it was given.
+    Templates,
+    /// All: both have the templates of one project, however these were named then.
+    Whole,
+}
 
 /// A run and the templates whose files it made, as indexes of those of the manifest.
 #[derive(Debug, Serialize, Deserialize)]
@@ -73,6 +139,11 @@ pub(super) struct Runs {
 }
 
 impl Runs {
+    /// Returns what `run` is to the files of each run.
+    pub fn ownership(&self, run: Option<&RunOptions>) -> Vec<Ownership> {
+        self.all.iter().map(|other| run.map_or(Ownership::Templates, |run| run.owns(other))).collect()
+    }
+
     /// Returns a run with its number.
     pub fn get(&self, run: usize) -> Option<(&RunOptions, usize)> {
         Some((self.all.get(run)?, run))
