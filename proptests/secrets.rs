@@ -100,6 +100,28 @@ const WAYS: &[Ways] = &[
             "{{ if eq (E | toString) \"x\" }}a{{ else }}v: b{{ end }}\n",
             "{{ $l := append (list) E }}v: {{ index $l 0 }}\n",
             "{{ $_ := set .db \"moved\" E }}v: {{ .db.moved }}\n",
+            "{{ $_ := set .db \"moved\" E }}v: {{ .db.moved | trunc 7 }}\n",
+            "{{ $_ := set .db \"moved\" E }}v: {{ index .db \"moved\" | quote }}\n",
+            "{{ $_ := set .db \"moved\" E }}v: {{ pluck \"moved\" .db | first }}\n",
+            "{{ $_ := set .db \"moved\" E }}v: {{ tpl \"{{ .db.moved }}\" . }}\n",
+            "{{ $_ := set .db \"moved\" E }}v: {{ (toYaml .db | fromYaml).moved }}\n",
+            "{{ $_ := set .db \"moved\" E }}v: {{ (deepCopy .).db.moved }}\n",
+            "{{ $_ := set .db \"moved\" E }}{{ with .db }}v: {{ .moved }}{{ end }}\n",
+            "{{ $_ := set .db \"moved\" E }}{{ range $k, $x := .db }}{{ $k }}: {{ $x }}\n{{ end }}",
+            "{{ $_ := set .db \"moved\" E }}{{ if .db.moved }}v: {{ .db.moved }}{{ end }}\n",
+            "{{ $_ := set .db \"moved\" E }}{{ $_ := set $ \"again\" .db.moved }}v: {{ .again }}\n",
+            "{{ $_ := set . \"moved\" (dict \"m\" E) }}v: {{ .moved.m }}\n",
+            "{{ $_ := set .db \"deep\" dict }}{{ $_ := set .db.deep \"m\" (list E) }}v: {{ first .db.deep.m }}\n",
+            "{{ $_ := merge .db (dict \"moved\" E) }}v: {{ .db.moved }}\n",
+            "{{ $_ := mergeOverwrite . (dict \"db\" (dict \"host\" E)) }}v: {{ .db.host }}\n",
+            "{{ $x := E }}{{ range $i, $_ := until 80 }}{{ $_ := set $.db \"moved\" (ternary $x \"n\" (eq $i 0)) }}\
+             {{ $_ := set (dict) \"host\" $i }}{{ if eq $i 0 }}v: {{ $.db.moved }}\n{{ end }}{{ end }}",
+            "{{ $_ := set .db \"host\" E }}{{ range until 80 }}\
+             {{ $_ := set dict \"host\" \"n\" }}{{ end }}v: {{ .db.host }}\n",
+            "{{ $_ := set .db E \"x\" }}{{ range $k, $_ := omit .db \"password\" \"host\" }}v: {{ $k }}\n{{ end }}",
+            "{{ $l := printf \"[%s{}]\" (repeat 69 \"{},\") | fromJsonArray }}{{ $d := dict \"l\" $l }}\
+             {{ $_ := set (last $l) \"m\" E }}v: {{ toJson $d | sha256sum }}\n",
+            "{{ $x := \"a\" }}{{ $x = E }}v: {{ $x }}\n",
         ],
     },
     Ways {
@@ -231,8 +253,11 @@ fn answers(recorded: &RecordedOutput, text: &str, given: &dyn Fn(&Flow) -> Given
 
 /// Returns the settings: the short form always tries the same programs, the long one others each time.
 fn settings() -> Config {
-    let rng_seed = if super::has_all_cases() { RngSeed::Random } else { RngSeed::Fixed(46) };
-    Config { rng_seed, failure_persistence: None, ..super::cases(1_000) }
+    let (rng_seed, cases) = match super::has_all_cases() {
+        true => (RngSeed::Random, 6_000),
+        false => (RngSeed::Fixed(46), 400),
+    };
+    Config { rng_seed, cases, failure_persistence: None, ..Config::default() }
 }
 
 proptest! {

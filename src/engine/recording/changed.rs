@@ -1,16 +1,21 @@
 //! The entries that functions put into maps which others hold, too. A later read of such a map gives them.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::event::Edge;
 use super::known::{each_member, members_of, step_of};
 use dropforge_value::{Step, Value};
 
-/// Maximum number of entries of one key. Older ones are given up.
+/// Maximum number of entries of one key. The origins of older ones are not kept: they may be any inputs.
 const ENTRIES: usize = 64;
-/// Maximum depth and number of maps that are looked at in a value.
+/// Maximum depth and number of lists and maps that are looked at in a value. In a larger one, any map that was changed may be.
 const DEPTH: usize = 4;
-const MAPS: usize = 256;
+const LOOKS: usize = 256;
+/// Maximum number of entries that may be in a larger value. Of more, the origins may be any inputs.
+const ORIGINS: usize = 256;
+
+/// Stands for the addresses of maps that are not known any more.
+const ANY_MAP: usize = 0;
 
 /// An origin, and the steps to a member of it.
 pub(super) type Origin = (Edge, Vec<Step>);
@@ -42,10 +47,11 @@ impl Changes {
     pub fn note(&mut self, values: &[Value<'_>], edges: &[Edge]) {
         let ([map, values @ ..], [_, edges @ ..]) = (values, edges) else { return };
         let Some(map) = address(*map) else { return };
-        if let ([key, _], [_, from]) = (values, edges)
+        if let ([key, _], [of_key, from]) = (values, edges)
             && let Some(key) = key.as_str()
         {
-            self.add(key, Entry { map, from: *from, within: None });
+            // A key may have been made from a secret, too.
+            [from, of_key].into_iter().for_each(|from| self.add(key, Entry { map, from: *from, within: None }));
             return;
         }
         for (value, from) in values.iter().zip(edges) {
@@ -61,14 +67,18 @@ impl Changes {
 
     fn add(&mut self, key: &str, entry: Entry) {
         let entries = self.entries.entry_ref(key).or_default();
-        if !entries.contains(&entry) {
-            entries.truncate(ENTRIES - 1);
-            entries.insert(0, entry);
+        if entries.contains(&entry) {
+            return;
         }
+        if entries.len() >= ENTRIES {
+            entries.truncate(ENTRIES - 2);
+            entries.push(Entry { map: ANY_MAP, from: Edge::Any, within: None });
+        }
+        entries.insert(0, entry);
     }
 
     fn keys_of(&self, map: Option<usize>) -> Vec<String> {
-        let has = |entries: &Vec<Entry>| entries.iter().any(|entry| Some(entry.map) == map);
+        let has = |entries: &Vec<Entry>| entries.iter().any(|entry| entry.map == ANY_MAP || Some(entry.map) == map);
         self.entries.iter().filter(|(_, entries)| has(entries)).map(|(key, _)| key.clone()).collect()
     }
 
@@ -90,24 +100,39 @@ impl Changes {
         if self.entries.is_empty() {
             return Vec::new();
         }
-        let (mut maps, mut open) = (Vec::new(), values.iter().map(|value| (*value, 0)).collect::<Vec<_>>());
-        while let Some((value, depth)) = open.pop().filter(|_| maps.len() < MAPS) {
-            maps.extend(address(value));
-            if depth < DEPTH {
-                each_member(value, &mut |_, member| {
-                    if address(member).is_some() || matches!(member.unwritten(), Value::List(_)) {
-                        open.push((member, depth + 1));
-                    }
-                });
-            }
-        }
-        let entries = self.entries.values().flatten().filter(|entry| maps.contains(&entry.map));
+        let (maps, are_all) = maps_in(values);
+        let is_in = |entry: &&Entry| !are_all || entry.map == ANY_MAP || maps.contains(&entry.map);
+        let entries = self.entries.values().flatten().filter(|_| !maps.is_empty()).filter(is_in);
         let origin = |entry: &Entry| (entry.from, entry.within.iter().cloned().collect());
+        let mut found: Vec<Origin> = entries.map(origin).take(ORIGINS + 1).collect();
+        if found.len() > ORIGINS {
+            found = vec![(Edge::Any, Vec::new())];
+        }
         let keys: Vec<Step> =
             values.iter().filter(|value| value.as_str().is_some()).filter_map(|key| step_of(*key)).collect();
-        let by_key = if maps.is_empty() { Vec::new() } else { self.along(&keys) };
-        entries.map(origin).chain(by_key).collect()
+        found.extend(if maps.is_empty() { Vec::new() } else { self.along(&keys) });
+        found
     }
+}
+
+/// Returns the addresses of the maps among values and in them, and `true` if these are all.
+fn maps_in(values: &[Value<'_>]) -> (HashSet<usize>, bool) {
+    let (mut maps, mut are_all, mut looks) = (HashSet::new(), true, 0);
+    let mut open: Vec<_> = values.iter().map(|value| (*value, 0)).collect();
+    while let Some((value, depth)) = open.pop() {
+        if looks >= LOOKS || depth > DEPTH {
+            are_all = false;
+            continue;
+        }
+        maps.extend(address(value));
+        are_all &= each_member(value, &mut |_, member| {
+            if address(member).is_some() || matches!(member.unwritten(), Value::List(_)) {
+                open.push((member, depth + 1));
+                looks += 1;
+            }
+        });
+    }
+    (maps, are_all)
 }
 
 /// Returns the address of a map.

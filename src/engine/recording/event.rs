@@ -20,6 +20,8 @@ pub(super) enum Edge {
     Input(u32),
     /// The result of an event.
     Event(u32),
+    /// Any inputs: there were too many places to look at.
+    Any,
 }
 
 /// An instruction that ran and pushed a value, wrote output, called, or chose between branches.

@@ -29,8 +29,8 @@ pub struct Flow {
 
 impl Flow {
     /// Returns the flow of any inputs: of secrets, or of too many to name.
-    fn any(is_secret: bool) -> Self {
-        Self { path: Vec::new(), value: None, is_direct: false, is_secret, is_put: false }
+    fn any(is_secret: bool, is_put: bool) -> Self {
+        Self { path: Vec::new(), value: None, is_direct: false, is_secret, is_put }
     }
 }
 
@@ -52,7 +52,9 @@ impl Recording {
         while let Some((wanted, shown)) = open.pop() {
             if flows.iter().filter(|flow| !flow.is_put).count() >= FLOWS || seen.len() >= ORIGINS {
                 flows = without_wholes(flows);
-                flows.push(Flow::any(false));
+                flows.push(Flow::any(false, false));
+                // What was not looked at may have been put into a map.
+                flows.extend((!self.changed.is_empty()).then(|| Flow::any(false, true)));
                 return flows;
             }
             if !seen.insert(wanted.clone()) {
@@ -61,6 +63,7 @@ impl Recording {
             let Wanted { edge, steps, is_direct, is_put } = wanted;
             match edge {
                 Edge::None => {}
+                Edge::Any => add(&mut flows, Flow::any(false, is_put)),
                 Edge::Input(name) => {
                     let name = self.names.get(name as usize).cloned().map(Step::Key);
                     add_input(&mut flows, name.into_iter().chain(steps).collect(), shown, (is_direct, is_put));
@@ -70,7 +73,7 @@ impl Recording {
                     if let Some(event) = self.event(event) {
                         // The members of a text, such as one in JSON, are followed to its arguments.
                         if event.is_secret && (steps.is_empty() || !matches!(event.detail, Detail::Text(_))) {
-                            add(&mut flows, Flow::any(true));
+                            add(&mut flows, Flow::any(true, is_put));
                         }
                         if self.is_input(event, &steps) {
                             add_input(&mut flows, steps, shown, (is_direct, is_put));
@@ -92,7 +95,7 @@ impl Recording {
     pub(super) fn flows_of(&self, number: u32) -> Vec<Flow> {
         let mut flows = self.flows(&self.inputs_of(number), &[], true);
         if self.event(number).is_some_and(|event| event.is_secret) {
-            add(&mut flows, Flow::any(true));
+            add(&mut flows, Flow::any(true, false));
         }
         flows
     }
@@ -113,7 +116,7 @@ impl Recording {
         shown: Option<&'e str>,
     ) -> Vec<(Wanted, Option<&'e str>)> {
         let inputs = self.inputs(event);
-        let behind = |within: Option<&Step>, rest: &[Step]| within.into_iter().chain(rest).cloned().collect::<Vec<_>>();
+        let joined = |within: Option<&Step>, rest: &[Step]| within.into_iter().chain(rest).cloned().collect::<Vec<_>>();
         let is_put = false;
         let direct = |edge: Edge, steps| (Wanted { edge, steps, is_direct, is_put }, shown);
         let derived = |edge: &Edge| (Wanted { edge: *edge, steps: Vec::new(), is_direct: false, is_put }, None);
@@ -125,20 +128,20 @@ impl Recording {
         }
         match (&event.detail, steps) {
             (Detail::Turn(step), _) => {
-                inputs.first().map(|edge| direct(*edge, behind(Some(step), steps))).into_iter().collect()
+                inputs.first().map(|edge| direct(*edge, joined(Some(step), steps))).into_iter().collect()
             }
-            (Detail::Same(edge, within), _) => vec![direct(*edge, behind(within.as_ref(), steps))],
+            (Detail::Same(edge, within), _) => vec![direct(*edge, joined(within.as_ref(), steps))],
             (Detail::Members(members), [first, rest @ ..]) => {
                 let found = members.iter().rfind(|member| matches(&member.step, first));
                 match found {
-                    Some(member) => vec![direct(member.from, behind(member.within.as_ref(), rest))],
+                    Some(member) => vec![direct(member.from, joined(member.within.as_ref(), rest))],
                     // Only those members of a result are known that are members of arguments.
                     None if event.op.info().provenance == Provenance::Call => inputs.iter().map(derived).collect(),
                     None => Vec::new(),
                 }
             }
             (Detail::Members(members), []) if !members.is_empty() => {
-                members.iter().map(|member| direct(member.from, behind(member.within.as_ref(), &[]))).collect()
+                members.iter().map(|member| direct(member.from, joined(member.within.as_ref(), &[]))).collect()
             }
             (Detail::Text(text), _) if !text.parts.is_empty() => {
                 text.parts.iter().flat_map(|part| self.inputs_of(part.event)).map(|edge| derived(&edge)).collect()

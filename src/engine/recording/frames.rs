@@ -154,11 +154,11 @@ impl Frames {
         }
         // What did not run depends on what ran, which is near.
         let ran = |branch: u32| outcome(branch).into_iter().collect::<Vec<_>>();
-        let behind = |branch: u32| match outcome(branch) {
+        let nearest = |branch: u32| match outcome(branch) {
             Some(event) => vec![event],
             None => dependence.direct(branch).flat_map(ran).collect(),
         };
-        let mut needed: Vec<u32> = dependence.direct(at).flat_map(behind).filter(|one| *one != event).collect();
+        let mut needed: Vec<u32> = dependence.direct(at).flat_map(nearest).filter(|one| *one != event).collect();
         needed.retain(|one| recording.event(*one).is_some_and(is_outcome));
         let mut next = context;
         for _ in 0..NEAR {

@@ -118,16 +118,18 @@ pub(super) fn members_of(map: Value<'_>) -> Vec<Step> {
     steps
 }
 
-/// Calls `each` with the first members of a list or map.
-pub(super) fn each_member<'v>(value: Value<'v>, each: &mut dyn FnMut(Step, Value<'v>)) {
+/// Calls `each` with the first members of a list or map. Returns `true` if these are all.
+pub(super) fn each_member<'v>(value: Value<'v>, each: &mut dyn FnMut(Step, Value<'v>)) -> bool {
     match value.unwritten() {
         Value::List(list) => {
             (0..).zip(list.items()).take(MEMBERS).for_each(|(at, item)| each(Step::Index(at), *item));
+            list.items().len() <= MEMBERS
         }
         Value::Map(map) => {
             map.iter().take(MEMBERS).for_each(|(key, member)| each(Step::Key(key.to_owned()), member));
+            map.len() <= MEMBERS
         }
-        _ => {}
+        _ => true,
     }
 }
 
