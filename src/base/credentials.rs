@@ -29,18 +29,23 @@ static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// assert_eq!(error.message, "bad Authorization: Basic …, token …");
 /// ```
 pub fn hide(mask: &Mask, error: &mut Diagnostic) {
-    let mut hides = |text: &mut String| {
-        if let Cow::Owned(without) = without(text) {
-            *text = without;
-        }
-        mask.hide(text);
-    };
-    error.each_text(&mut hides);
+    error.each_text(&mut |text| *text = hidden(mask, text));
     let cause = error.cause.as_ref().map(ToString::to_string);
     if cause.is_some_and(|cause| mask.is_in(&cause) || matches!(without(&cause), Cow::Owned(_))) {
         error.cause = None;
     }
     error.also.iter_mut().for_each(|other| hide(mask, other));
+}
+
+/// Returns a text of a server without the credentials of `mask`, and without what looks like some.
+///
+/// ```
+/// use dropforge::{credentials, mask::Mask};
+/// let text = credentials::hidden(&Mask::new(["s3cret-7"]), "bad header: Basic bWU6cHc9, s3cret-7");
+/// assert_eq!(text, "bad header: Basic …, …");
+/// ```
+pub fn hidden(mask: &Mask, text: &str) -> String {
+    mask.hidden(&without(text)).into_owned()
 }
 
 /// Returns a text without what looks like credentials.

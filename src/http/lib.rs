@@ -88,13 +88,3 @@ fn trusting(pem: &[u8]) -> Result<TlsConfig, NoCertificate> {
     }
     Ok(TlsConfig::builder().root_certs(RootCerts::new_with_certs(&trusted)).build())
 }
-
-/// Replaces secrets in a text of a server by `***`. Servers may repeat what they were sent.
-///
-/// ```
-/// assert_eq!(dropforge_http::without("bad header: Basic bWU6cHc=", ["bWU6cHc="]), "bad header: Basic ***");
-/// ```
-pub fn without<'s>(text: &str, secrets: impl IntoIterator<Item = &'s str>) -> String {
-    let secrets = secrets.into_iter().filter(|secret| !secret.is_empty());
-    secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
-}

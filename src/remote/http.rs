@@ -27,9 +27,11 @@ use super::failure::{Failure, NoCredentials, Patience, Permanent, Transient};
 use super::location::{Bucket, Kind};
 use super::settings::settings_of;
 use super::task::Client;
+use dropforge_base::credentials;
 use dropforge_base::diagnostics::Diagnostic;
+use dropforge_base::mask::Mask;
 use dropforge_http::ureq::{self, Agent};
-use dropforge_http::{Bounded, Cause, ClientOptions as HttpOptions, Retry, cause_of, client, read_all, without};
+use dropforge_http::{Bounded, Cause, ClientOptions as HttpOptions, Retry, cause_of, client, read_all};
 
 /// Time without progress after which a request is given up.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -183,7 +185,9 @@ fn answer(
         return Err(overloaded(head.status, &head.headers, body));
     }
     if !head.status.is_success() {
-        let text = without(&error_text(body), secrets.iter().map(String::as_str));
+        // The server may repeat what it was sent.
+        let mask = Mask::new(secrets.iter().map(String::as_str));
+        let text = credentials::hidden(&mask, &error_text(body));
         return Ok((Response::from_parts(head, HttpResponseBody::from(text.into_bytes())), None));
     }
     if body.content_length().is_none_or(|length| length > SMALL) {
