@@ -299,21 +299,21 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
         }
     }
 
-    /// Appends a text value as a JSON string, with `behind`, which begins with its last quote.
+    /// Appends a text value as a JSON string, then `after`, which begins with its last quote.
     #[inline(always)]
-    fn text<const M: usize>(&mut self, text: &Text<'_>, behind: &[u8; M]) -> Result<(), E> {
+    fn text<const M: usize>(&mut self, text: &Text<'_>, after: &[u8; M]) -> Result<(), E> {
         if !is_plain(text, self.style) {
             self.string(text.as_str())?;
-            self.out.push_all(behind);
+            self.out.push_all(after);
             return Ok(());
         }
         self.ask(self.out.len() + text.as_str().len())?;
         match text.block() {
-            Some(block) => self.out.push_quoted_block((block, text.as_str().len()), behind),
+            Some(block) => self.out.push_quoted_block((block, text.as_str().len()), after),
             None => {
                 self.out.push(b'"');
                 self.out.push_str(text.as_str());
-                self.out.push_all(behind);
+                self.out.push_all(after);
             }
         }
         Ok(())

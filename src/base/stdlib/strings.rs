@@ -217,14 +217,14 @@ pub fn word_count(text: &str) -> usize {
     words
 }
 
-/// Counts the places where a word begins in `behind`, whose bytes follow those of `before`. Counting in bytes compiles to
+/// Counts the places where a word begins in `after`, whose bytes follow those of `before`. Counting in bytes compiles to
 /// vector instructions.
-fn words_begun(before: &[u8], behind: &[u8]) -> u8 {
-    let len = before.len().min(behind.len());
-    let (Some(before), Some(behind)) = (before.get(..len), behind.get(..len)) else { return 0 };
+fn words_begun(before: &[u8], after: &[u8]) -> u8 {
+    let len = before.len().min(after.len());
+    let (Some(before), Some(after)) = (before.get(..len), after.get(..len)) else { return 0 };
     let mut words = 0;
     for at in 0..len {
-        words += u8::from(is_space(before[at]) & !is_space(behind[at]));
+        words += u8::from(is_space(before[at]) & !is_space(after[at]));
     }
     words
 }

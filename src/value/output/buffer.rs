@@ -180,13 +180,13 @@ impl Buffer {
         });
     }
 
-    /// Appends a quote, the first bytes of a block and `behind`.
+    /// Appends a quote, the first bytes of a block and `after`.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub fn push_quoted_block<const M: usize>(&mut self, text: (&Block, usize), behind: &[u8; M]) {
+    pub fn push_quoted_block<const M: usize>(&mut self, text: (&Block, usize), after: &[u8; M]) {
         self.write::<{ BLOCK + 4 }>(|chunk| {
             chunk[0] = b'"';
             set(chunk, 1, text.0);
-            set(chunk, 1 + text.1, behind);
+            set(chunk, 1 + text.1, after);
             1 + text.1 + M
         });
     }

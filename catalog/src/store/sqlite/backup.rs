@@ -86,7 +86,7 @@ fn unreadable(path: &str, why: impl std::fmt::Display) -> StoreError {
     failed(format!("cannot read `{path}` as a catalog: {why}"))
 }
 
-/// Returns the file to replace, behind all links.
+/// Returns the file to replace, with all links followed.
 fn target(to: &Path, force: bool) -> StoreResult<PathBuf> {
     let unwritable = |why: &dyn std::fmt::Display| failed(format!("cannot write `{}`: {why}", to.display()));
     match fs::metadata(to) {

@@ -111,9 +111,9 @@ pub fn keyword_suggestion(given: &str) -> Option<&'static str> {
     name_suggestion(given, ["false", "true", "null"])
 }
 
-/// A string with an invalid escape or without a closing quote. `behind` is the offset behind the error.
-pub fn string(source: &Arc<Source>, span: Span, behind: usize) -> Box<Diagnostic> {
-    let at = span.start + Span::of(0..behind).end;
+/// A string with an invalid escape or without a closing quote. `after` is the offset after the error.
+pub fn string(source: &Arc<Source>, span: Span, after: usize) -> Box<Diagnostic> {
+    let at = span.start + Span::of(0..after).end;
     let (code, detail) = if at == span.end {
         (Code::Unterminated, "The string has no closing quote on its line.")
     } else {
