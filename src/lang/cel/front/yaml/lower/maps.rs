@@ -124,7 +124,7 @@ impl<'t> Body<'_, 't> {
                 Item::Loop => self.entries_of_loop(map)?,
                 Item::Branch => {
                     self.branch(map)?;
-                    self.keep_entries(Claim::Yields, map.directives().condition.as_ref().map(|branch| branch.span));
+                    self.keep_entries(Claim::Stays, map.directives().condition.as_ref().map(|branch| branch.span));
                 }
                 Item::Include => {
                     self.include(map)?;
