@@ -10,8 +10,8 @@ use dropforge::bulk::Merge;
 use dropforge::bytecode::Dialect;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge::dialect::cel::Pattern;
-use dropforge::dialect::cel::check::Environment;
 use dropforge::dialect::cel::check::cost::{Hints, Range};
+use dropforge::dialect::cel::check::{Environment, Strictness};
 use dropforge::dialect::hcl::values::json::{encode, encode_plain};
 use dropforge::dialect::{cel, hcl};
 use dropforge::engine::CelPresence;
@@ -125,6 +125,7 @@ fn refuse_cel_options(args: &EvalArgs) -> Result<(), Failed> {
             "remove them, or use `--lang cel`",
         ),
         (args.cel.cel_presence.is_some(), "`--cel-presence` does not apply to HCL", "remove it, or use `--lang cel`"),
+        (args.cel.cel_dialect.is_some(), "`--cel-dialect` does not apply to HCL", "remove it, or use `--lang cel`"),
     ];
     match refused.iter().find(|(given, ..)| *given) {
         Some((_, message, help)) => Err(usage(message, help).into()),
@@ -187,13 +188,16 @@ pub(crate) fn cel_expression<'n>(
     cel: &CelArgs,
     limits: &Limits,
 ) -> Result<cel::Expression, Failed> {
-    let registry = cel::registry();
+    let implementation = cel.dialect().implementation();
+    let registry = cel::dialects::functions(&cel::registry(), implementation);
     let mut environment = Environment::new(&registry);
     for name in names {
         environment.declare(name, "dyn")?;
     }
     let lenient = cel.presence() == CelPresence::Lenient;
-    let settings = cel::Settings { cost: metered, lenient, ..cel::Settings::checked(&environment) };
+    let homogeneous = cel::dialects::has_homogeneous_literals(implementation);
+    let strictness = Strictness { homogeneous, ..Strictness::default() };
+    let settings = cel::Settings { cost: metered, lenient, strictness, ..cel::Settings::checked(&environment) };
     Ok(cel::Expression::with(source, &settings, &registry, limits)?)
 }
 

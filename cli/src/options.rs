@@ -10,7 +10,9 @@ use dropforge::bulk::values::SetKind;
 use dropforge::bulk::{Entry, RunOptions, TemplateSet, dialect_of, discover_with};
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::Result as Checked;
-use dropforge::engine::{CelPresence, Dialect, Engine, EngineBuilder, HelmOptions, MissingKey, TeraDialect};
+use dropforge::engine::{
+    CelDialect, CelPresence, Dialect, Engine, EngineBuilder, HelmOptions, MissingKey, TeraDialect,
+};
 use dropforge::files::Files;
 use dropforge::function::Capabilities;
 use dropforge::limits::Limits;
@@ -118,12 +120,25 @@ pub(crate) struct CelArgs {
         ("strict", "An error", CelPresence::Strict),
     ]), hide_possible_values = true, add = key("cel").named("presence"))]
     pub(crate) cel_presence: Option<CelPresence>,
+    /// Select the implementation that CEL is written for: spec (all functions, with the results of CEL's conformance suite),
+    /// kro or kubernetes (their functions, with the results of cel-go) [default: spec]
+    #[arg(long, value_name = "NAME", value_parser = named(&[
+        ("spec", "The specification, with all functions", CelDialect::Spec),
+        ("kro", "kro", CelDialect::Kro),
+        ("kubernetes", "The API server of Kubernetes", CelDialect::Kubernetes),
+    ]), hide_possible_values = true, add = key("cel").named("dialect"))]
+    pub(crate) cel_dialect: Option<CelDialect>,
 }
 
 impl CelArgs {
     /// Returns the option of the engine.
     pub(crate) fn presence(&self) -> CelPresence {
         self.cel_presence.unwrap_or(CelPresence::Lenient)
+    }
+
+    /// Returns the option of the engine.
+    pub(crate) fn dialect(&self) -> CelDialect {
+        self.cel_dialect.unwrap_or_default()
     }
 }
 
@@ -186,7 +201,8 @@ impl LanguageArgs {
         let usual = limits();
         let limits = Limits { source_bytes: self.max_source.unwrap_or(usual.source_bytes), ..usual };
         let engine = Engine::builder().limits(limits).shell(self.render_mode == Some(true));
-        let engine = engine.strict_let(self.strict_let).cel_presence(self.cel.presence()).helm(self.helm());
+        let engine = engine.strict_let(self.strict_let).cel_presence(self.cel.presence());
+        let engine = engine.cel_dialect(self.cel.dialect()).helm(self.helm());
         let engine = match self.tera {
             Some(TeraDialect::Plain) => engine.tera(TeraDialect::Plain),
             _ => engine.tera(TeraDialect::Plus).escape_suffixes(ESCAPED),
@@ -226,6 +242,7 @@ impl LanguageArgs {
             ("--render-mode", self.render_mode.is_some()),
             ("--strict-let", self.strict_let),
             ("--cel-presence", self.cel.cel_presence.is_some()),
+            ("--cel-dialect", self.cel.cel_dialect.is_some()),
             ("--tera", self.tera.is_some()),
             ("--missing-key", self.missing_key.is_some()),
             ("--include-root", self.include_root.is_some()),

@@ -125,6 +125,7 @@ fn options_of_sources_are_refused_for_artifacts() {
         &["--render-mode", "shell"],
         &["--strict-let"],
         &["--cel-presence", "lenient"],
+        &["--cel-dialect", "spec"],
         &["-I", "t"],
         &["--declare", "test:x"],
     ] {

@@ -3,6 +3,61 @@
 use crate::support::Sandbox;
 
 #[test]
+fn the_implementation_decides_about_functions_and_results() {
+    let sandbox = Sandbox::with(&[
+        ("t/a.cel", "duration('1.5s').getMilliseconds()\n"),
+        ("t/b.cel.yaml", "at: ${'abc'.indexOf('c', 5)}\n"),
+        ("f.cel", "json.marshal(1)\n"),
+    ]);
+    let (kro, kubernetes) = (["--cel-dialect", "kro"], ["--cel-dialect", "kubernetes"]);
+    let render = |file: &str, more: &[&str]| sandbox.run(&[&["render", file], more].concat());
+    assert_eq!(render("t/a.cel", &[]).expect(0).stdout, "500\n");
+    assert_eq!(render("t/a.cel", &kro).expect(0).stdout, "1500\n");
+    assert_eq!(render("t/b.cel.yaml", &kubernetes).expect(0).stdout, "at: -1\n");
+    render("t/b.cel.yaml", &[]).expect(1).says(&["E0403", "b.cel.yaml:1:7"]);
+    let eval = |args: &[&str]| sandbox.run(&[&["eval", "--lang", "cel"], args].concat());
+    assert_eq!(eval(&["duration('2s').getMilliseconds()", "--cel-dialect", "kro"]).expect(0).stdout, "2000\n");
+    eval(&["[1, 'a']", "--cel-dialect", "kubernetes"]).expect(1).says(&["E0301"]);
+    let refused = ["undeclared reference to 'json.marshal'", "`--cel-dialect` names does not have it", "f.cel:1:"];
+    sandbox.run(&[&["check", "f.cel"], &kubernetes[..]].concat()).expect(1).says(&refused);
+    sandbox.run(&[&["check", "f.cel"], &kro[..]].concat()).expect(0);
+    sandbox.run(&[&["eval", "1 + 1"], &kro[..]].concat()).expect(2).says(&["does not apply to HCL"]);
+
+    // A project sets it, and artifacts remember it.
+    sandbox.run(&[&["compile", "t", "-o", "kro.mpk"], &kro[..]].concat()).expect(0);
+    assert_eq!(render("kro.mpk", &["-t", "a.cel"]).expect(0).stdout, "1500\n");
+    render("kro.mpk", &["-t", "a.cel", "--cel-dialect", "spec"]).expect(2).says(&["does not apply to the artifact"]);
+    sandbox.write("dropforge.toml", "[cel]\ndialect = 'kro'\n");
+    assert_eq!(render("t/a.cel", &[]).expect(0).stdout, "1500\n");
+    assert_eq!(render("t/a.cel", &["--cel-dialect", "spec"]).expect(0).stdout, "500\n");
+}
+
+#[test]
+fn a_raw_file_is_in_artifacts_and_caches() {
+    let sandbox = Sandbox::with(&[
+        ("t/a.cel.yaml", "text: ${raw_file('rules.txt')}\n"),
+        ("t/rules.txt", "one ${x"),
+        ("secret.txt", "s"),
+        ("t/out.cel.yaml", "text: ${raw_file('../secret.txt')}\n"),
+        ("t/none.cel.yaml", "text: ${raw_file('rule.txt')}\n"),
+    ]);
+    let cached = ["render", "t/a.cel.yaml", "--cache-dir", "cache"];
+    assert_eq!(sandbox.run(&cached).expect(0).stdout, "text: one ${x\n");
+    sandbox.run(&["compile", "t/a.cel.yaml", "-o", "a.mpk"]).expect(0);
+    sandbox.write("t/rules.txt", "two");
+    assert_eq!(sandbox.run(&cached).expect(0).stdout, "text: two\n");
+    assert_eq!(sandbox.run(&["render", "a.mpk"]).expect(0).stdout, "text: one ${x\n");
+    sandbox.run(&["render", "t/out.cel.yaml"]).expect(1).says(&["E0505", "leads out of the include root"]);
+    let missing = ["E0501", "file `rule.txt` not found", "did you mean `rules.txt`", "none.cel.yaml:1:"];
+    sandbox.run(&["render", "t/none.cel.yaml"]).expect(1).says(&missing);
+    sandbox.run(&["check", "t/none.cel.yaml"]).expect(0).says(&["file `rule.txt` not found"]);
+    sandbox
+        .run(&["eval", "--lang", "cel", "raw_file('t/rules.txt')"])
+        .expect(1)
+        .says(&["E0403", "`raw_file` has no file to read"]);
+}
+
+#[test]
 fn expressions_are_checked_evaluated_and_written_in_every_format() {
     let sandbox = Sandbox::with(&[("v.yaml", "ports: [80, 443]\nname: web\n")]);
     let eval = |args: &[&str]| sandbox.run(&[&["eval", "--lang", "cel"], args, &["-f", "v.yaml"]].concat());

@@ -5,6 +5,7 @@ mod artifacts;
 mod cases;
 mod cel;
 mod cel_cost;
+mod cel_dialects;
 mod cel_folding;
 mod cel_partial;
 mod cel_yaml;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::cache::Cache;
-use super::front::{CelPresence, HelmOptions, TeraDialect, UnknownNames};
+use super::front::{CelDialect, CelPresence, HelmOptions, TeraDialect, UnknownNames};
 use super::instance;
 use dropforge_base::files::Files;
 use dropforge_base::limits::Limits;
@@ -282,6 +282,24 @@ impl EngineBuilder {
     /// ```
     pub fn cel_presence(mut self, presence: CelPresence) -> Self {
         self.front.cel_presence = presence;
+        self
+    }
+
+    /// Sets the implementation of CEL whose functions and checks expressions are compiled with (`cel` and `cel-yaml`). The
+    /// default is [`CelDialect::Spec`].
+    ///
+    /// ```
+    /// use dropforge::engine::{CelDialect, Dialect, Engine};
+    /// let source = "ms: ${duration('1.5s').getMilliseconds()}\n";
+    /// let render = |dialect| {
+    ///     Engine::builder().cel_dialect(dialect).build().compile(Dialect::CelYaml, "a.cel.yaml", source)?.render(&())
+    /// };
+    /// assert_eq!(render(CelDialect::Spec)?, "ms: 500\n");
+    /// assert_eq!(render(CelDialect::Kro)?, "ms: 1500\n");
+    /// # Ok::<(), dropforge::diagnostics::Diagnostics>(())
+    /// ```
+    pub fn cel_dialect(mut self, dialect: CelDialect) -> Self {
+        self.front.cel_dialect = dialect;
         self
     }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::artifact::{Entries, Library, Links};
 use super::builder::Engine;
 use super::cache::{Cache, Key, RecordingLoader};
-use super::front::{CelPresence, Front, TeraDialect, UnknownNames};
-use super::instance::{compile, compile_all, plain};
+use super::front::{CelPresence, Front, UnknownNames};
+use super::instance::{compile, compile_all, variant};
 use super::loader::Once;
 use super::template::{Findings, Origin, Template};
 use crate::{dialect_of, unknown_language};
@@ -182,6 +182,7 @@ impl Engine {
             escape,
             strict: *strict,
             lenient,
+            variant: self.shared.front.variant(dialect),
             together: self.shared.front.together(dialect),
             missing_key: helm.missing_key,
             delimiters,
@@ -195,12 +196,10 @@ impl Engine {
     /// decided when it was compiled.
     fn functions(&self, dialect: Dialect) -> &Registry {
         let (all, front) = (self.registry(dialect), &self.shared.front);
-        let is_plain = match dialect {
-            Dialect::Tera => front.tera == TeraDialect::Plain,
-            Dialect::Helm => front.helm.plain,
-            _ => false,
-        };
-        if is_plain { front.plain.get(dialect, || plain(dialect, all)) } else { all }
+        match front.variant(dialect) {
+            "" => all,
+            name => front.variants.get(dialect, || variant(dialect, all, name)),
+        }
     }
 
     /// Returns the cached template of a source.

@@ -36,6 +36,29 @@ pub enum CelPresence {
     Strict,
 }
 
+/// The implementation of CEL whose functions and checks expressions are compiled with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum CelDialect {
+    /// The specification of CEL and its conformance suite, with all libraries.
+    #[default]
+    Spec,
+    /// kro: its libraries, and the results of cel-go.
+    Kro,
+    /// The API server of Kubernetes: its libraries, the results of cel-go, and literals of one type.
+    Kubernetes,
+}
+
+impl CelDialect {
+    /// Returns the name of the implementation. Empty for the specification.
+    pub const fn implementation(self) -> &'static str {
+        match self {
+            Self::Spec => "",
+            Self::Kro => "kro",
+            Self::Kubernetes => "kubernetes",
+        }
+    }
+}
+
 /// The filters and functions that Tera templates may use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum TeraDialect {
@@ -73,9 +96,10 @@ pub(super) struct Front {
     pub shell: bool,
     pub strict_let: bool,
     pub cel_presence: CelPresence,
+    pub cel_dialect: CelDialect,
     pub tera: TeraDialect,
-    /// By language, the functions of its reference implementation and those of the embedding program.
-    pub plain: Registries,
+    /// By language, the functions of the implementation that its option names, and those of the embedding program.
+    pub variants: Registries,
     pub unknown_names: UnknownNames,
     pub keeps_trees: bool,
     pub memo: Option<Memo>,
@@ -95,8 +119,9 @@ impl Default for Front {
             shell: false,
             strict_let: false,
             cel_presence: CelPresence::default(),
+            cel_dialect: CelDialect::default(),
             tera: TeraDialect::default(),
-            plain: Registries::default(),
+            variants: Registries::default(),
             unknown_names: UnknownNames::default(),
             keeps_trees: false,
             memo: None,
@@ -131,6 +156,16 @@ impl Front {
             let loaded = names.iter().filter_map(|name| self.loader.load(name).ok().flatten());
             loaded.chain(self.helm.together.iter().cloned()).collect()
         })
+    }
+
+    /// Returns the implementation whose functions templates of a language may use. Empty for the usual one.
+    pub fn variant(&self, dialect: Dialect) -> &'static str {
+        match dialect {
+            Dialect::Tera if self.tera == TeraDialect::Plain => "plain",
+            Dialect::Helm if self.helm.plain => "plain",
+            Dialect::Cel | Dialect::CelYaml => self.cel_dialect.implementation(),
+            _ => "",
+        }
     }
 
     /// Returns `true` if the output of this entry template is escaped: for HTML, or for a shell.

@@ -48,9 +48,9 @@ pub(super) fn registry(dialect: Dialect) -> Registry {
     language(dialect).map_or_else(|_| Registry::default(), Language::registry)
 }
 
-/// Returns the functions of the reference implementation among those of an engine, and those of the embedding program.
-pub(super) fn plain(dialect: Dialect, all: &Registry) -> Registry {
-    language(dialect).map_or_else(|_| all.clone(), |language| language.plain(all))
+/// Returns the functions of another implementation among those of an engine, and those of the embedding program.
+pub(super) fn variant(dialect: Dialect, all: &Registry, name: &str) -> Registry {
+    language(dialect).map_or_else(|_| all.clone(), |language| language.variant(all, name))
 }
 
 /// Compiles a unit.

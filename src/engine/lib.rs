@@ -45,7 +45,7 @@ pub use dropforge_machine::bytecode::Dialect;
 pub use dropforge_machine::compiler::{Loader, Memo, MissingKey};
 pub use dropforge_machine::function::Capabilities;
 pub use front::{
-    CelPresence, HelmOptions, TeraDialect, UnknownNames, dialect_of, language_extensions, other_language,
+    CelDialect, CelPresence, HelmOptions, TeraDialect, UnknownNames, dialect_of, language_extensions, other_language,
     unknown_language, unknown_language_in, unknown_language_of,
 };
 pub use loader::{DirLoader, MemoryLoader};

@@ -27,8 +27,9 @@ pub trait Language: Sync {
         Registry::default()
     }
 
-    /// Returns the functions of the reference implementation among `all`, and those of the embedding program.
-    fn plain(&self, all: &Registry) -> Registry {
+    /// Returns the functions of the implementation called `name` among `all`, and those of the embedding program. A language
+    /// with one other implementation does not look at the name.
+    fn variant(&self, all: &Registry, _name: &str) -> Registry {
         all.clone()
     }
 

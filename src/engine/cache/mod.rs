@@ -53,6 +53,7 @@ pub(super) struct Key<'k> {
     escape: bool,
     strict: bool,
     lenient: bool,
+    variant: &'k str,
     source: &'k Source,
     limits: &'k Limits,
     registry: &'k Registry,
@@ -61,8 +62,8 @@ pub(super) struct Key<'k> {
 impl<'k> Key<'k> {
     /// Returns the key of a unit's program.
     pub(super) fn of(dialect: Dialect, unit: &Unit<'k>) -> Self {
-        let Unit { entry, registry, limits, escape, strict, lenient, .. } = *unit;
-        Self { dialect, escape, strict, lenient, source: entry, limits, registry }
+        let Unit { entry, registry, limits, escape, strict, lenient, variant, .. } = *unit;
+        Self { dialect, escape, strict, lenient, variant, source: entry, limits, registry }
     }
 }
 
@@ -112,6 +113,7 @@ impl Cache {
         field(&fingerprint().to_le_bytes());
         field(&self.salt);
         field(&[key.dialect as u8, u8::from(key.escape), u8::from(key.strict), u8::from(key.lenient)]);
+        field(key.variant.as_bytes());
         field(key.source.name().as_bytes());
         field(key.source.text().as_bytes());
         let Limits { source_bytes, nesting, call_depth, templates, code_words, .. } = *key.limits;

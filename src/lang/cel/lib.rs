@@ -7,6 +7,7 @@
 //! | `lower` | bytecode |
 //! | `partial`, `attributes` | partial evaluation with unknown attributes |
 //! | [`builtins`], [`dispatch`] | functions, and the choice of their overloads |
+//! | [`dialects`] | implementations of CEL, and what differs in them |
 //! | [`values`], [`cost`], `semantics` | operations on values, their costs, the rules of the machine |
 //!
 //! [`Expression`] compiles and evaluates expressions; [`compile()`] compiles a template that is one expression.
@@ -19,6 +20,7 @@
 #[doc(hidden)]
 pub mod builtins;
 pub mod cost;
+pub mod dialects;
 #[doc(hidden)]
 pub mod dispatch;
 #[cfg(feature = "compile")]
@@ -68,6 +70,10 @@ impl Language for Cel {
         registry()
     }
 
+    fn variant(&self, all: &Registry, name: &str) -> Registry {
+        dialects::functions(all, name)
+    }
+
     fn default_format(&self) -> OutputFormat {
         OutputFormat::Ndjson
     }
@@ -97,5 +103,9 @@ impl Language for CelYaml {
 
     fn registry(&self) -> Registry {
         registry()
+    }
+
+    fn variant(&self, all: &Registry, name: &str) -> Registry {
+        dialects::functions(all, name)
     }
 }

@@ -151,6 +151,7 @@ fn compiled(request: &Request<'_>, strict: bool) -> Result<Making> {
         escape: false,
         strict: false,
         lenient: true,
+        variant: "",
         together: &[],
         missing_key: if strict { MissingKey::Error } else { MissingKey::default() },
         delimiters: None,

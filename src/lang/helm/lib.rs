@@ -62,7 +62,7 @@ impl Language for Helm {
         registry()
     }
 
-    fn plain(&self, all: &Registry) -> Registry {
+    fn variant(&self, all: &Registry, _: &str) -> Registry {
         plain(all)
     }
 

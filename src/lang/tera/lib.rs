@@ -55,7 +55,7 @@ impl Language for Tera {
         registry()
     }
 
-    fn plain(&self, all: &Registry) -> Registry {
+    fn variant(&self, all: &Registry, _: &str) -> Registry {
         plain(all)
     }
 }

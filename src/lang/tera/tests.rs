@@ -40,6 +40,7 @@ fn compiled(files: &'static [(&'static str, &'static str)], escape: bool) -> Res
         escape,
         strict: false,
         lenient: false,
+        variant: "",
         together: &[],
         missing_key: MissingKey::default(),
         delimiters: None,

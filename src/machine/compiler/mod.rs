@@ -83,6 +83,8 @@ pub struct Unit<'u> {
     pub strict: bool,
     /// `true` if a presence test finds nothing in a value without members, in languages with such tests.
     pub lenient: bool,
+    /// The implementation whose rules hold, in languages with several. Empty for the usual one.
+    pub variant: &'u str,
     /// Further sources, in order, in languages whose templates share one name space.
     pub together: &'u [Arc<Source>],
     /// The value of a missing key, in languages with a choice.

@@ -110,6 +110,17 @@ impl Registry {
         }
     }
 
+    /// Replaces a function of the same kind and name.
+    pub fn replace(&mut self, builtin: Builtin) {
+        let name = builtin.name.clone();
+        Arc::make_mut(&mut self.functions)[builtin.kind as usize].insert_sorted(name, Function::own(builtin));
+    }
+
+    /// Keeps the functions for which `keep` returns `true`.
+    pub fn retain(&mut self, keep: impl Fn(&Builtin) -> bool) {
+        Arc::make_mut(&mut self.functions).iter_mut().for_each(|of_kind| of_kind.retain(|_, one| keep(one)));
+    }
+
     /// Adds a closure as a function, filter or test.
     pub fn insert_host<A: IntoHostResult>(
         &mut self,

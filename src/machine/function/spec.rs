@@ -205,6 +205,8 @@ pub struct Builtin {
     pub total: &'static [&'static [Kind]],
     /// `true` if a call may change a map among its arguments.
     pub mutates: bool,
+    /// The intrinsic that calls of it are compiled to, so that an artifact remembers the variant of the language.
+    pub compiles_to: Option<&'static str>,
     /// The implementation.
     pub body: Body,
 }
@@ -226,7 +228,21 @@ impl Builtin {
     ) -> Self {
         let (name, doc, examples) = (Cow::Borrowed(name), Cow::Borrowed(doc), Cow::Borrowed(examples));
         let (pure, local, looks) = (needs.is_none(), needs.is_none(), Looks::All);
-        Self { kind, name, params, doc, examples, needs, pure, local, looks, total: &[], mutates: false, body }
+        Self {
+            kind,
+            name,
+            params,
+            doc,
+            examples,
+            needs,
+            pure,
+            local,
+            looks,
+            total: &[],
+            mutates: false,
+            compiles_to: None,
+            body,
+        }
     }
 
     /// Creates the row of the function that compiles templates at render time.

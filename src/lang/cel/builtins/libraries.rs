@@ -37,8 +37,15 @@ static KUBERNETES: &[&[Builtin]] = &[
 ];
 
 /// The libraries for authors of manifests.
-static MANIFESTS: &[&[Builtin]] =
-    &[manifests::MAPS, manifests::JSON, manifests::HASHES, manifests::LISTS, manifests::RANDOM, manifests::OMITTED];
+static MANIFESTS: &[&[Builtin]] = &[
+    manifests::FILES,
+    manifests::MAPS,
+    manifests::JSON,
+    manifests::HASHES,
+    manifests::LISTS,
+    manifests::RANDOM,
+    manifests::OMITTED,
+];
 
 /// Intrinsics: functions that lowering calls, and sources cannot name.
 static INTRINSICS: &[&[Builtin]] = &[intrinsics::EXPRESSIONS, intrinsics::DOCUMENTS, intrinsics::INCLUDED_YAML];
@@ -64,7 +71,10 @@ pub fn extended() -> Registry {
 /// Returns all libraries, including those of Kubernetes and those for manifests. Each call returns the same registry.
 pub fn kubernetes() -> Registry {
     static ALL: LazyLock<Registry> = LazyLock::new(|| {
-        Registry::of(&[INTRINSICS, STANDARD, EXTENSIONS, SEARCH_AND_NETWORK, KUBERNETES, MANIFESTS].concat())
+        let tables = [INTRINSICS, STANDARD, EXTENSIONS, SEARCH_AND_NETWORK, KUBERNETES, MANIFESTS].concat();
+        let mut all = Registry::of(&tables);
+        crate::dialects::add_variants(&mut all);
+        all
     });
     ALL.clone()
 }

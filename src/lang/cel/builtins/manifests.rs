@@ -1,8 +1,9 @@
-//! Functions for authors of manifests: merged maps, JSON, hashes, values from seeds, omitted entries.
+//! Functions for authors of manifests: files, merged maps, JSON, hashes, values from seeds, omitted entries.
 
 use crate::values::capsules::OMIT;
 use crate::values::errors::{bad_argument, no_such_overload};
 use crate::values::maps::{entry, is_map, map, pairs};
+use crate::values::written::as_float;
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::hashes;
 use dropforge_base::stdlib::hashes::sha256;
@@ -10,6 +11,20 @@ use dropforge_machine::function::{Cx, Held};
 use dropforge_machine::functions;
 use dropforge_value::marshal::{Refused, exchange_json};
 use dropforge_value::{ByKey, Capsule, CapsuleContent, Extended, JsonStyle, Value, Viewed};
+
+functions! {
+    /// The function that reads a file.
+    pub static FILES:
+    "raw_file", "Returns the text of a file next to the template, as it is. The path is a literal string: the file is read when the template is compiled, and found as an `$include` is."
+        ["raw_file(1 > 0 ? 'a' : 'b')" => "E0403"]
+        | "raw_file_string" (String) -> String = raw_file;
+}
+
+/// Fails: a call with a literal path in a template is the text of the file.
+fn raw_file<'v>(_: &Cx<'v>, _: &'v str) -> Result<Value<'v>> {
+    let error = bad_argument("`raw_file` has no file to read");
+    Err(error.with_help("call it in a template, with a literal string: the file is read when the template is compiled"))
+}
 
 functions! {
     /// The library of merged maps.
@@ -83,6 +98,21 @@ fn marshal<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<String> {
 
 fn unmarshal<'v>(cx: &Cx<'v>, json: &'v str) -> Result<Value<'v>> {
     cx.json(json)?.map_err(|error| bad_argument(format!("json.unmarshal failed to parse JSON: {error}")))
+}
+
+/// Works like `json.unmarshal`, but every number is a double.
+pub(crate) fn unmarshal_doubles<'v>(cx: &Cx<'v>, json: &'v str) -> Result<Value<'v>> {
+    doubles(cx, unmarshal(cx, json)?)
+}
+
+/// Converts the numbers of a value. The recursion is bounded by the depth of values.
+fn doubles<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    let all = |values: &[Value<'v>]| values.iter().map(|value| doubles(cx, *value)).collect::<Result<Vec<_>>>();
+    match value {
+        Value::List(list) => cx.list(&all(list.items())?),
+        Value::Map(map) => cx.shaped_map(map.shape(), &all(map.values())?).map(Value::Map),
+        value => Ok(as_float(value)),
+    }
 }
 
 functions! {

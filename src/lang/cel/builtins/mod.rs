@@ -27,5 +27,8 @@ pub(crate) mod strings;
 
 pub use libraries::{EXTENSIONS, STANDARD};
 
+/// The function that reads a file.
+pub(crate) const RAW_FILE: &str = "raw_file";
+
 #[cfg(test)]
 mod tests;

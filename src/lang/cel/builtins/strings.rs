@@ -111,6 +111,20 @@ fn last_index_of<'v>(cx: &Cx<'v>, text: &'v str, needle: &'v str, last: Option<i
     Ok(index_at(text, front.rfind(needle).filter(|at| *at <= last)))
 }
 
+/// Searches as cel-go does: after an index at or after the end nothing is found.
+pub(crate) fn index_in<'v>(cx: &Cx<'v>, text: &'v str, needle: &'v str, from: i64) -> Result<i64> {
+    if is_at_end(text, needle, from) { Ok(-1) } else { index_of(cx, text, needle, Some(from)) }
+}
+
+/// Searches backwards as cel-go does: before an index at or after the end nothing is found.
+pub(crate) fn last_index_in<'v>(cx: &Cx<'v>, text: &'v str, needle: &'v str, last: i64) -> Result<i64> {
+    if is_at_end(text, needle, last) { Ok(-1) } else { last_index_of(cx, text, needle, Some(last)) }
+}
+
+fn is_at_end(text: &str, needle: &str, index: i64) -> bool {
+    !needle.is_empty() && i64::try_from(text.chars().count()).is_ok_and(|count| index >= count)
+}
+
 fn join<'v>(cx: &Cx<'v>, list: &'v [Value<'v>], separator: Option<&'v str>) -> Result<Value<'v>> {
     let separator = separator.unwrap_or("");
     cx.spend(list.len() as u64)?;

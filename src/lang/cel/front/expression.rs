@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::check::cost::{Hints, Range, estimate};
-use crate::check::{Checked, Kind, check};
+use crate::check::{Checked, Kind, check_with};
 use crate::lower::{LowerOptions, compile_expression};
 use crate::semantics::Rules;
 use crate::settings::{Declarations, Names, OwnedNames, Settings};
@@ -77,14 +77,14 @@ impl Expression {
         let Settings { optimise, cost: metered, lenient, .. } = *settings;
         match settings.declarations {
             Declarations::Names(names) => {
-                let options = LowerOptions { checked: None, optimise, metered, lenient };
+                let options = LowerOptions { checked: None, optimise, metered, lenient, files: None };
                 Self::from_tree(Arc::new(tree), registry, &names, options, limits)
             }
             Declarations::Environment(environment) => {
-                let checked = check(&tree, environment)?;
+                let checked = check_with(&tree, environment, settings.strictness)?;
                 let declared = |name: &str| environment.declares(name);
                 let names = Names { container: environment.container(), declared: Some(&declared) };
-                let options = LowerOptions { checked: Some(&checked), optimise, metered, lenient };
+                let options = LowerOptions { checked: Some(&checked), optimise, metered, lenient, files: None };
                 let mut expression = Self::from_tree(Arc::new(tree), registry, &names, options, limits)?;
                 expression.checked = Some(Arc::new(checked));
                 Ok(expression)

@@ -3,6 +3,7 @@
 pub(crate) mod attributes;
 pub mod check;
 pub(crate) mod expression;
+pub(crate) mod files;
 pub(crate) mod lower;
 pub(crate) mod marks;
 pub(crate) mod partial;
@@ -18,11 +19,13 @@ pub use marks::marks;
 pub use partial::{Partial, Residual, UnknownAttribute};
 pub use settings::{Declarations, Names, Settings};
 
+use crate::dialects::has_homogeneous_literals;
 use crate::{Cel, CelYaml};
 use check::{Environment, Strictness, check_with};
 use dropforge_base::diagnostics::{Diagnostic, Diagnostics};
 use dropforge_machine::compiler::{Compilation, Compiled, Mark, Unit, compile_all};
 use dropforge_machine::language::{Front, MarkRequest};
+use files::RawFiles;
 use lower::compile_document;
 use syntax::parse;
 
@@ -53,9 +56,15 @@ impl Front for CelYaml {
 pub fn compile(unit: &Unit<'_>) -> Result<Compiled, Vec<Box<Diagnostic>>> {
     unit.limits.check_size(unit.entry).map_err(|error| vec![error])?;
     let tree = parse(unit.entry, &syntax::Options::default()).map_err(Diagnostics::into_vec)?;
-    let (environment, options) =
-        (Environment::new(unit.registry).with_open_names(), Strictness { literals: true, ..Strictness::default() });
-    check_with(&tree, &environment, options).map_err(Diagnostics::into_vec)?;
-    let program = compile_document(&tree, unit.registry, unit.lenient, unit.limits).map_err(|error| vec![error])?;
-    Ok(Compiled { program, lints: Vec::new(), reaches: Vec::new(), tree: None })
+    let environment = Environment::new(unit.registry).with_open_names();
+    check_with(&tree, &environment, strictness(unit)).map_err(Diagnostics::into_vec)?;
+    let files = RawFiles::new(unit);
+    let program = compile_document(&tree, unit, &files).map_err(|error| vec![error])?;
+    let (reaches, lints) = files.into_parts();
+    Ok(Compiled { program, lints, reaches: reaches.into_iter().collect(), tree: None })
+}
+
+/// Returns the strictness of the checks of a template.
+fn strictness(unit: &Unit<'_>) -> Strictness {
+    Strictness { literals: true, homogeneous: has_homogeneous_literals(unit.variant) }
 }

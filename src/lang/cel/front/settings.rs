@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::check::Environment;
+use crate::check::{Environment, Strictness};
 use crate::syntax::Options;
 use crate::syntax::tree::{Call, Name, Tree};
 use crate::values::{type_named, type_names};
@@ -42,6 +42,8 @@ pub struct Settings<'s> {
     pub syntax: Options,
     /// The declarations of its names.
     pub declarations: Declarations<'s>,
+    /// The strictness of the checker.
+    pub strictness: Strictness,
     /// Fold constants, and apply other optimisations that preserve the result. On by default.
     pub optimise: bool,
     /// Meter evaluations: [`Expression::evaluate_metered`](crate::Expression::evaluate_metered) returns their cost, and
@@ -58,6 +60,7 @@ impl Default for Settings<'_> {
         Self {
             syntax: Options::default(),
             declarations: Declarations::Names(Names::default()),
+            strictness: Strictness::default(),
             optimise: true,
             cost: false,
             lenient: true,

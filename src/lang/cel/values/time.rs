@@ -131,6 +131,17 @@ pub fn part<'v>(part: TimeField) -> impl Fn(&Cx<'v>, Value<'v>, Option<&'v str>)
     }
 }
 
+/// Returns a duration in milliseconds.
+///
+/// # Errors
+/// A value that is no duration.
+pub(crate) fn all_milliseconds(value: Value<'_>) -> Result<i64> {
+    match value.extended() {
+        Some(Extended::Duration(nanos)) => Ok(nanos / 1_000_000),
+        _ => Err(bad_argument("a duration is needed")),
+    }
+}
+
 /// Returns the offset in seconds, east of UTC, of a zone at a time. The zone is an IANA name, or hours and minutes.
 fn offset_at(cx: &Cx<'_>, zone: &str, seconds: i64) -> Result<i64> {
     // Finding an IANA name takes a search.

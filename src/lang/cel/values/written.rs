@@ -73,7 +73,7 @@ fn is_number(value: Value<'_>) -> bool {
     matches!(value.extended(), Some(Extended::Written(_, Writing::Number)))
 }
 
-fn as_float(value: Value<'_>) -> Value<'_> {
+pub(crate) fn as_float(value: Value<'_>) -> Value<'_> {
     match value {
         Value::Int(n) => Value::Float(n as f64),
         Value::Uint(n) => Value::Float(n as f64),

@@ -8,6 +8,7 @@ use super::environment::{Callable, Signature};
 use super::types::{Kind, TypeId, Types};
 use super::{Checker, Reference, applied_to};
 use crate::builtins::format::{FormatPart, Layout, out_of_range, refused};
+use crate::dialects::help_for_unknown;
 use crate::syntax::tree::{Call, Expr, ExprId, Function, Literal, Operator};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limits;
@@ -33,6 +34,17 @@ impl Checker<'_> {
         {
             return self.resolve(id, Call { receiver: None, ..call }, name, callable, args);
         }
+        // The namespace of a function that is elsewhere may be a variable here, with a member function of the name.
+        let takes = |callable: &Callable| match callable {
+            Callable::Open => true,
+            Callable::Signatures(all) => all.iter().any(|one| one.member && one.params.len() == args.len() + 1),
+        };
+        let full = || self.qualified(receiver).map(|namespace| format!("{}.{name}", namespace.text()));
+        if !self.env.function(name, call.rooted).is_some_and(|(_, callable)| takes(callable))
+            && let Some(full) = full().filter(|full| help_for_unknown(full).is_some())
+        {
+            return self.unknown(id, &full);
+        }
         self.check(receiver);
         self.named(id, call, name, args)
     }
@@ -45,7 +57,11 @@ impl Checker<'_> {
     }
 
     fn unknown(&mut self, id: ExprId, name: &str) -> TypeId {
-        let error = self.undeclared(Code::UnknownFunction, name).with_suggestion(name, self.env.function_names());
+        let mut error = self.undeclared(Code::UnknownFunction, name);
+        error = match help_for_unknown(name) {
+            Some(help) => error.with_help(help),
+            None => error.with_suggestion(name, self.env.function_names()),
+        };
         self.report(self.tree.place(id), error);
         Types::ERROR
     }

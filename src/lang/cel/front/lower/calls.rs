@@ -1,19 +1,22 @@
 //! Calls of operators and functions.
 
 use super::Lower;
+use crate::builtins::RAW_FILE;
 use crate::cost::Price;
-use crate::syntax::tree::{Call, Expr, ExprId, Function, Operator};
+use crate::dialects::help_for_unknown;
+use crate::syntax::tree::{self, Call, Expr, ExprId, Literal, Operator};
 use dropforge_base::diagnostics::{Code, Result, nearest};
-use dropforge_machine::bytecode::{BinaryOp, Failure, ImportKind, Literal, Op, Role, Signature};
-use dropforge_machine::function::{Builtin, Params};
+use dropforge_machine::bytecode::{self, BinaryOp, Failure, ImportKind, Op, Role};
+use dropforge_machine::compiler::Constant;
+use dropforge_machine::function::{Function, Params};
 
 impl<'t> Lower<'_, 't> {
     /// Pushes the result of a call.
     pub(super) fn call(&mut self, id: ExprId, call: &Call) -> Result<()> {
         let args = self.tree.ids(call.args);
         match call.function {
-            Function::Operator(operator) => self.operator(id, operator, args),
-            Function::Named(name) => match (self.tree.name(name), args) {
+            tree::Function::Operator(operator) => self.operator(id, operator, args),
+            tree::Function::Named(name) => match (self.tree.name(name), args) {
                 ("cel.@block", &[values, body]) => self.block(values, body),
                 (name, args) => self.function(id, name, call, args),
             },
@@ -56,7 +59,7 @@ impl<'t> Lower<'_, 't> {
         let end = self.emitter.new_label();
         let pair = self.emitter.mark_pair();
         self.protected(left)?;
-        self.emitter.jump_is(if and { Literal::False } else { Literal::True }, end);
+        self.emitter.jump_is(if and { bytecode::Literal::False } else { bytecode::Literal::True }, end);
         self.emitter.op(Op::MarkSlot, &[pair + 1]);
         self.protected(right)?;
         self.at(id);
@@ -120,27 +123,55 @@ impl<'t> Lower<'_, 't> {
             self.unknown(id, name);
             return Ok(());
         };
+        if let (RAW_FILE, None, &[path]) = (name, receiver, args)
+            && self.raw_file(id, path)?
+        {
+            return Ok(());
+        }
         if let (Some(optional), [other], "or" | "orValue") = (receiver, args, name)
             && takes_optional(function)
         {
             return self.otherwise(id, function, optional, *other);
         }
         let given: Vec<_> = receiver.into_iter().chain(args.iter().copied()).collect();
-        let signature = function.signature();
-        self.priced(id, &given, self.price(id), |lower| lower.called(name, signature, receiver.is_some(), given.len()))
+        self.priced(id, &given, self.price(id), |lower| lower.called(function, receiver.is_some(), given.len()))
+    }
+
+    /// Pushes the text of a file, if the path is a literal string and files can be read. A missing file is an error at run time
+    /// and a warning now, as the call may never run.
+    fn raw_file(&mut self, id: ExprId, path: ExprId) -> Result<bool> {
+        let (Some(files), Expr::Literal(Literal::String(name))) = (self.options.files, self.tree.expr(path)) else {
+            return Ok(false);
+        };
+        let span = self.span(path);
+        match files.read(&self.source, span, self.tree.name(name))? {
+            Ok(text) => {
+                self.at(id);
+                self.emitter.constant(Constant::Str(text.into()));
+            }
+            Err(failure) => {
+                self.at(path);
+                self.raise_failure(&failure);
+            }
+        }
+        Ok(true)
     }
 
     /// Calls a function with the top `count` values.
-    fn called(&mut self, name: &str, signature: Signature, member: bool, count: usize) {
+    fn called(&mut self, function: &Function, member: bool, count: usize) {
         let mut params = vec![Params::BY_PLACE; count];
         if let (true, Some(first)) = (member, params.first_mut()) {
             *first = Params::RECEIVER;
         }
-        self.emitter.call(ImportKind::Function, name, signature, &params, false);
+        let (kind, name) = match function.compiles_to {
+            Some(intrinsic) => (ImportKind::Intrinsic, intrinsic),
+            None => (ImportKind::Function, &*function.name),
+        };
+        self.emitter.call(kind, name, function.signature(), &params, false);
     }
 
     /// `optional.or(other)`, `optional.orValue(other)`: evaluates `other` only if the optional is empty.
-    fn otherwise(&mut self, id: ExprId, function: &Builtin, optional: ExprId, other: ExprId) -> Result<()> {
+    fn otherwise(&mut self, id: ExprId, function: &Function, optional: ExprId, other: ExprId) -> Result<()> {
         let (some, end) = (self.emitter.new_label(), self.emitter.new_label());
         let plain = function.name == "orValue" && matches!(self.tree.expr(other), Expr::Literal(_));
         if plain && self.held_by_step(optional)? {
@@ -163,7 +194,7 @@ impl<'t> Lower<'_, 't> {
             self.emitter.load_slot(slot);
             self.sometimes(|lower| lower.value(other))?;
             self.at(id);
-            self.called(&function.name, function.signature(), true, 2);
+            self.called(function, true, 2);
         }
         self.emitter.jump(Op::Jump, end);
         self.emitter.bind(some);
@@ -178,8 +209,8 @@ impl<'t> Lower<'_, 't> {
     }
 
     fn unknown(&mut self, id: ExprId, name: &str) {
-        let near = nearest(name, self.registry.names(ImportKind::Function));
-        let help = near.map(|near| format!("did you mean `{near}`?"));
+        let near = || nearest(name, self.registry.names(ImportKind::Function));
+        let help = help_for_unknown(name).or_else(|| near().map(|near| format!("did you mean `{near}`?")));
         let message = format!("undeclared reference to '{name}': there is no function of this name");
         self.at(id);
         self.raise_failure(&Failure { code: Code::UnknownFunction, message, available: None, help });
@@ -206,7 +237,7 @@ impl<'t> Lower<'_, 't> {
 }
 
 /// Returns `true` for the functions `or` and `orValue` of optionals.
-fn takes_optional(function: &Builtin) -> bool {
+fn takes_optional(function: &Function) -> bool {
     let Params::Overloaded(overloads) = &function.params else { return false };
     overloads.iter().all(|overload| overload.id.starts_with("optional_or"))
 }

@@ -3,6 +3,7 @@
 
 use super::program::program;
 use super::{Lower, LowerOptions, Meaning};
+use crate::builtins::RAW_FILE;
 use crate::semantics::Rules;
 use crate::settings::Names;
 use crate::syntax::tree::{Call, Expr, ExprId, Function, Literal, Name, QualifiedName, Tree};
@@ -288,6 +289,8 @@ impl Survey<'_> {
 
     fn is_pure(&self, name: &str) -> bool {
         let function = self.registry.get(ImportKind::Function, name);
-        function.is_some_and(|function| function.pure && matches!(function.params, Params::Overloaded(_)))
+        // What it reads depends on the file that names it.
+        name != RAW_FILE
+            && function.is_some_and(|function| function.pure && matches!(function.params, Params::Overloaded(_)))
     }
 }

@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use crate::attributes::Patterns;
 use crate::check::Checked;
+use crate::files::RawFiles;
 use crate::semantics::Rules;
 use crate::settings::{Names, Resolution};
 use crate::syntax::tree::{ExprId, Name, QualifiedName, Tree};
@@ -46,11 +47,13 @@ pub(crate) struct LowerOptions<'t> {
     pub metered: bool,
     /// Let presence tests find nothing in values without members.
     pub lenient: bool,
+    /// The files that the expressions of a template may read.
+    pub files: Option<&'t RawFiles<'t>>,
 }
 
 impl Default for LowerOptions<'_> {
     fn default() -> Self {
-        Self { checked: None, optimise: true, metered: false, lenient: true }
+        Self { checked: None, optimise: true, metered: false, lenient: true, files: None }
     }
 }
 

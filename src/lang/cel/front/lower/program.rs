@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Lower, LowerOptions, UnknownAttributes};
 use crate::attributes::Patterns;
+use crate::files::RawFiles;
 use crate::semantics::Rules;
 use crate::settings::Names;
 use crate::syntax::tree::{ExprId, Name, Tree};
@@ -11,7 +12,7 @@ use dropforge_base::diagnostics::Result;
 use dropforge_base::limits::Limits;
 use dropforge_base::text::Span;
 use dropforge_machine::bytecode::{Dialect, Op, Program};
-use dropforge_machine::compiler::Emitter;
+use dropforge_machine::compiler::{Emitter, Unit};
 use dropforge_machine::function::Registry;
 
 /// Compiles an expression to a program that answers with its value.
@@ -32,9 +33,9 @@ pub(crate) fn compile_expression(
 ///
 /// # Errors
 /// Limits of the code's size.
-pub(crate) fn compile_document(tree: &Tree, registry: &Registry, lenient: bool, limits: &Limits) -> Result<Program> {
-    let options = LowerOptions { lenient, ..LowerOptions::default() };
-    program(tree, tree.root, registry, &Names::default(), options, limits, |lower| {
+pub(crate) fn compile_document(tree: &Tree, unit: &Unit<'_>, files: &RawFiles<'_>) -> Result<Program> {
+    let options = LowerOptions { lenient: unit.lenient, files: Some(files), ..LowerOptions::default() };
+    program(tree, tree.root, unit.registry, &Names::default(), options, unit.limits, |lower| {
         lower.emitter.op(Op::List, &[1]);
         lower.emitter.op(Op::Answer, &[]);
     })

@@ -43,8 +43,10 @@ use std::hash::Hash;
 
 use hashbrown::HashMap;
 
+use super::files::RawFiles;
+use super::strictness;
 use check::{Checks, check_again};
-use dropforge_base::diagnostics::{Code, Diagnostic};
+use dropforge_base::diagnostics::{Code, Diagnostic, at_most, without_duplicates};
 use dropforge_machine::compiler::{Compiled, Unit};
 use load::read_again;
 use lower::compile_templates;
@@ -86,7 +88,7 @@ fn check_and_lower(
     templates: &mut Templates,
     checks: &mut Checks,
 ) -> Result<Compiled, Vec<Box<Diagnostic>>> {
-    let errors = check_again(templates, unit.registry, unit.limits, checks);
+    let errors = check_again(templates, unit.registry, strictness(unit), unit.limits, checks);
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -94,12 +96,13 @@ fn check_and_lower(
     if !unlisted.is_empty() {
         return Err(unlisted);
     }
-    let program =
-        compile_templates(templates, unit.registry, unit.lenient, unit.limits).map_err(|error| vec![error])?;
-    let others = templates.files().iter().skip(1);
-    let mut reaches: Vec<String> = others.map(|file| file.source.name().to_owned()).collect();
-    reaches.sort_unstable();
-    Ok(Compiled { program, lints: std::mem::take(&mut templates.lints), reaches, tree: None })
+    let files = RawFiles::new(unit);
+    let program = compile_templates(templates, unit, &files).map_err(|error| vec![error])?;
+    let (mut reaches, lints) = files.into_parts();
+    reaches.extend(templates.files().iter().skip(1).map(|file| file.source.name().to_owned()));
+    let lints = std::mem::take(&mut templates.lints).into_iter().chain(lints).collect();
+    let lints = at_most(without_duplicates(lints), unit.limits.diagnostics, 0);
+    Ok(Compiled { program, lints, reaches: reaches.into_iter().collect(), tree: None })
 }
 
 /// Returns the errors of includes with computed paths, if the loader cannot list the files.

@@ -264,6 +264,7 @@ fn function(name: &str, body: &Body<'_>, diagnostics: &mut DiagnosticList) -> Op
         local: false,
         looks: Looks::All,
         mutates: false,
+        compiles_to: None,
         body: FunctionBody::Closure(Arc::new(move |cx, given| function.call(cx, given))),
     })
 }

@@ -55,19 +55,22 @@ const COMBINATIONS: usize = 16;
 /// ]);
 /// ```
 pub fn check(templates: &Templates, registry: &Registry, limits: &Limits) -> Vec<Box<Diagnostic>> {
-    check_again(templates, registry, limits, &mut Checks::default())
+    let options = Strictness { literals: true, ..Strictness::default() };
+    check_again(templates, registry, options, limits, &mut Checks::default())
 }
 
 /// Checks templates, except for expressions whose types were found before.
 pub(in crate::front::yaml) fn check_again(
     templates: &Templates,
     registry: &Registry,
+    options: Strictness,
     limits: &Limits,
     checks: &mut Checks,
 ) -> Vec<Box<Diagnostic>> {
     checks.next_round(registry);
     let mut checker = TemplateChecker {
         templates,
+        options,
         checks,
         steps: STEPS,
         visits: vec![Visit { file: FileId::of(0), with: None, from: None }],
@@ -137,6 +140,7 @@ struct Visit {
 
 struct TemplateChecker<'t> {
     pub templates: &'t Templates,
+    pub options: Strictness,
     pub checks: &'t mut Checks,
     pub steps: u64,
     pub visits: Vec<Visit>,
@@ -262,9 +266,8 @@ impl<'t> TemplateChecker<'t> {
             None => {
                 let types = expression.free.iter().zip(&key.1);
                 let variables = tree_map(types.filter_map(|(free, ty)| Some((free.name.clone(), (*ty)?))));
-                let options = Strictness { literals: true, ..Strictness::default() };
                 let (tree, before) = (expression.tree.clone(), self.steps);
-                let found = check_one_of_many(&tree, &mut self.checks.env, variables, options, &mut self.steps);
+                let found = check_one_of_many(&tree, &mut self.checks.env, variables, self.options, &mut self.steps);
                 let checked = CheckedExpression { found: found.clone(), steps: before - self.steps, _tree: tree };
                 self.checks.expressions.insert(key, checked);
                 found

@@ -18,16 +18,16 @@ mod maps;
 
 use std::sync::Arc;
 
-use crate::lower::{FoldingBudget, Lower, Outside, call_intrinsic};
+use crate::files::RawFiles;
+use crate::lower::{FoldingBudget, Lower, LowerOptions, Outside, call_intrinsic};
 use crate::semantics::Rules;
 use crate::settings::Names;
 use crate::yaml::load::Templates;
 use crate::yaml::syntax::tree::{ExpressionId, File, FileId, Free, NodeId, PathStep, TemplateExpression, VariableId};
 use dropforge_base::diagnostics::{Code, Result};
-use dropforge_base::limits::Limits;
 use dropforge_base::text::Span;
 use dropforge_machine::bytecode::{Dialect, Failure, Op, Program};
-use dropforge_machine::compiler::{Emitter, PathSpec, RootSpec};
+use dropforge_machine::compiler::{Emitter, PathSpec, RootSpec, Unit};
 use dropforge_machine::function::Registry;
 use includes::parameters;
 
@@ -35,17 +35,12 @@ use includes::parameters;
 ///
 /// # Errors
 /// Limits of the code's size.
-pub fn compile_templates(
-    templates: &Templates,
-    registry: &Registry,
-    lenient: bool,
-    limits: &Limits,
-) -> Result<Program> {
+pub fn compile_templates(templates: &Templates, unit: &Unit<'_>, raw_files: &RawFiles<'_>) -> Result<Program> {
     let mut files = Files {
         templates,
-        registry,
-        emitter: Emitter::new(Dialect::CelYaml, &Rules, limits.code_words).lenient(lenient),
-        lenient,
+        registry: unit.registry,
+        emitter: Emitter::new(Dialect::CelYaml, &Rules, unit.limits.code_words).lenient(unit.lenient),
+        options: LowerOptions { lenient: unit.lenient, files: Some(raw_files), ..LowerOptions::default() },
         chunks: vec![None; templates.files().len()],
         waiting: Vec::new(),
         params: parameters(templates),
@@ -80,8 +75,8 @@ struct Files<'t> {
     pub templates: &'t Templates,
     pub registry: &'t Registry,
     pub emitter: Emitter<'t>,
-    /// `true` if presence tests find nothing in values without members.
-    pub lenient: bool,
+    /// The options of expressions.
+    pub options: LowerOptions<'t>,
     /// The chunk of each included file.
     pub chunks: Vec<Option<u32>>,
     /// The files without code so far.
@@ -236,7 +231,7 @@ impl<'t> Body<'_, 't> {
         lower.source = self.file.source.clone();
         lower.places = Some(&expression.places);
         lower.document = Some(&document);
-        lower.options.lenient = self.files.lenient;
+        lower.options = self.files.options;
         lower.foldable.budget = self.files.budget;
         lower.find_foldable(expression.tree.root);
         lower.value(expression.tree.root)?;
