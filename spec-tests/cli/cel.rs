@@ -27,9 +27,9 @@ fn the_implementation_decides_about_functions_and_results() {
     sandbox.run(&[&["compile", "t", "-o", "kro.mpk"], &kro[..]].concat()).expect(0);
     assert_eq!(render("kro.mpk", &["-t", "a.cel"]).expect(0).stdout, "1500\n");
     render("kro.mpk", &["-t", "a.cel", "--cel-dialect", "spec"]).expect(2).says(&["does not apply to the artifact"]);
-    sandbox.write("dropforge.toml", "[cel]\ndialect = 'kro'\n");
-    assert_eq!(render("t/a.cel", &[]).expect(0).stdout, "1500\n");
-    assert_eq!(render("t/a.cel", &["--cel-dialect", "spec"]).expect(0).stdout, "500\n");
+    sandbox.write("dropforge.toml", "templates = ['t/a.cel']\n[cel]\ndialect = 'kro'\n");
+    assert_eq!(sandbox.run(&["render"]).expect(0).stdout, "1500\n");
+    assert_eq!(sandbox.run(&["render", "--cel-dialect", "spec"]).expect(0).stdout, "500\n");
 }
 
 #[test]

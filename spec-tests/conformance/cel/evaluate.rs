@@ -58,7 +58,8 @@ pub fn cost(row: &Json, text: &str, options: &Options, environment: &Environment
     let (space, limits) = (Space::new(), Limits::default());
     for optimise in [true, false] {
         let declarations = Declarations::Environment(environment);
-        let settings = Settings { syntax: *options, declarations, optimise, cost: true, lenient: false };
+        let settings =
+            Settings { syntax: *options, declarations, optimise, cost: true, lenient: false, ..Settings::default() };
         let (answer, cost) = evaluated(row, text, settings, &space, &limits);
         if wanted != cost.to_string() {
             return Err(format!("cost {cost}, wanted {wanted} (optimised: {optimise}; {answer:?})"));

@@ -173,6 +173,7 @@ fn failing(name: &str, variadic: bool, body: PositionalBody) -> Builtin {
         local: true,
         looks: Looks::All,
         mutates: false,
+        compiles_to: None,
         total: &[],
         body: Body::Positional(body),
     }

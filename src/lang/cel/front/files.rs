@@ -28,8 +28,7 @@ impl<'u> RawFiles<'u> {
     /// # Errors
     /// A path out of the root of the loader, a file that it cannot read or that is too large.
     pub fn read(&self, from: &Arc<Source>, span: Span, path: &str) -> Result<std::result::Result<String, Failure>> {
-        let folder = from.name().rfind('/').and_then(|at| from.name().get(..=at)).unwrap_or("");
-        let found = within(folder, path).ok_or_else(|| outside(path)).and_then(|name| {
+        let found = within(folder_of(from.name()), path).ok_or_else(|| outside(path)).and_then(|name| {
             let source = self.unit.loader.load(&name)?;
             source.iter().try_for_each(|source| self.unit.limits.check_size(source))?;
             Ok((name, source))
@@ -42,7 +41,8 @@ impl<'u> RawFiles<'u> {
 
     /// Warns about a missing file, and returns the error of the call.
     fn missing(&self, from: &Arc<Source>, span: Span, name: &str) -> Failure {
-        let names = self.unit.loader.names();
+        let mut names = self.unit.loader.files(folder_of(name), "");
+        names.sort_unstable();
         let message = format!("file `{name}` not found");
         let lint = Diagnostic::warning(Code::UnknownTemplate, message.clone())
             .with_field(LOOKED_UP, name)
@@ -58,6 +58,11 @@ impl<'u> RawFiles<'u> {
     pub fn into_parts(self) -> (BTreeSet<String>, Vec<Box<Diagnostic>>) {
         (self.names.into_inner(), self.lints.into_inner())
     }
+}
+
+/// Returns the folder of a file, with `/` at its end. Empty for the root.
+fn folder_of(name: &str) -> &str {
+    name.rfind('/').and_then(|at| name.get(..=at)).unwrap_or("")
 }
 
 fn outside(path: &str) -> Box<Diagnostic> {
