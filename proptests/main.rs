@@ -5,6 +5,7 @@ mod artifacts;
 mod builtins;
 mod cel_optimise;
 mod cel_partial;
+mod cel_reference;
 mod cel_syntax;
 mod cel_templates;
 mod documents;
