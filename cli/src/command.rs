@@ -326,11 +326,11 @@ fn run((mut cli, project, expanded): Parsed, args: &[OsString], files: &mut Inpu
     });
     match result {
         Ok(exit) => exit,
-        Err(failed) => {
-            failed.failures.iter().for_each(|failure| stderr.failure(failure));
-            stderr.diagnostics(failed.diagnostics);
-            failed.exit
+        Err(failed) => match &project {
+            Some(project) => failed.located(&|error| project.locate(error)),
+            None => failed,
         }
+        .print(&stderr),
     }
 }
 

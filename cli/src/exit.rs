@@ -114,6 +114,14 @@ impl Failed {
         Self { diagnostics, failures: Vec::new(), exit: Exit::Usage }
     }
 
+    /// Adds places to the errors.
+    pub(crate) fn located(mut self, locate: &dyn Fn(Box<Diagnostic>) -> Box<Diagnostic>) -> Self {
+        self.diagnostics = self.diagnostics.into_iter().map(locate).collect();
+        let located = |failure: Failure| Failure { diagnostic: locate(failure.diagnostic), ..failure };
+        self.failures = self.failures.into_iter().map(located).collect();
+        self
+    }
+
     /// Prints the errors and returns the exit.
     pub(crate) fn print(self, stderr: &Stderr) -> Exit {
         self.failures.iter().for_each(|failure| stderr.failure(failure));

@@ -12,7 +12,7 @@ use dropforge::bulk::{FleetFile, Format, PlanDigest, ReadLog, TemplateSet};
 use dropforge::diagnostics::{Code, Diagnostic, Result, not_utf8};
 use dropforge::dialect::helm::chart::ChartSource;
 use dropforge::engine::path_from_here;
-use dropforge::files::{self, Files};
+use dropforge::files::{self, Files, unreadable};
 use dropforge::text::Source;
 use humansize::{BINARY, format_size};
 
@@ -434,9 +434,4 @@ pub(crate) fn source(path: &Path, bytes: Vec<u8>) -> Result<Arc<Source>> {
         Ok(text) => Ok(Source::new(name, text)),
         Err(error) => Err(not_utf8(&name, error.as_bytes(), (0, 0))),
     }
-}
-
-/// Returns the error of a file or directory that cannot be read.
-pub(crate) fn unreadable(path: &Path, error: io::Error) -> Box<Diagnostic> {
-    Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {error}", path.display())).caused_by(error)
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use dropforge::bulk::{
     self, DEFAULT_LAYOUT, Failure, Fleet, Layout, Merge, MissingNames, ReadValues, Selection, TemplateFile,
 };
-use dropforge::diagnostics::Result;
+use dropforge::diagnostics::{Code, Result};
 use dropforge::engine::Template;
 
 use crate::fleet::{ReadingArgs, check_selection, selector};
@@ -133,8 +133,9 @@ impl CheckValuesArgs {
         if self.fleet.is_empty() || !clusters.is_empty() {
             failures.extend(clusters.violations(&layers)?);
         }
+        failures.extend(layers.kind_changes(&clusters)?);
         // A name that nothing gives is often the reason that nothing reads another.
-        if reads_all && failures.is_empty() {
+        if reads_all && failures.iter().all(|failure| failure.diagnostic.code == Code::KindChange) {
             let layout = Layout::parse(DEFAULT_LAYOUT)?;
             let read = ReadValues::by(&checked.templates).and_plan(&selector, &layout, self.reading.name_key());
             let read = read.and_declared(&layers);

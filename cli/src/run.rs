@@ -355,11 +355,14 @@ impl RunArgs<'_> {
         let is_invalid = |failure: &Failure| matches!(failure.diagnostic.code, Code::InvalidOutput | Code::UnfitOutput);
         // A render without a fleet is partial only if all of its errors are about invalid outputs.
         let is_partial = self.fleet.is_some() || report.failures.iter().all(is_invalid);
+        // A chart is parsed with the values of a cluster. If none could be, the error is the same as of other templates.
+        let is_unparsed = report.failed == report.clusters
+            && report.failures.iter().all(|failure| failure.diagnostic.code.is_syntax());
         match report.errors.first() {
             // Faults of the plan.
             Some(error) if self.stream => Exit::of(error),
             _ if report.interrupted => Exit::Signal(stop.get().map_or(0, Stop::number)),
-            _ if report.failed > 0 && (self.options.fail_fast || !is_partial) => Exit::Error,
+            _ if report.failed > 0 && (self.options.fail_fast || !is_partial || is_unparsed) => Exit::Error,
             _ if report.failed > 0 => Exit::Partial,
             Some(_) => Exit::Error,
             None if self.warnings.are_errors(stderr) => Exit::Error,

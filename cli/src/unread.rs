@@ -36,8 +36,11 @@ impl WarningArgs {
         read: impl FnOnce() -> ReadValues,
         stderr: &Stderr,
     ) -> Result<bool> {
-        if !self.is_part && (self.strict || !stderr.quiet) {
-            print(&read().and_declared(layers), layers, clusters, stderr)?;
+        if self.strict || !stderr.quiet {
+            layers.kind_changes(clusters)?.iter().for_each(|failure| stderr.failure(failure));
+            if !self.is_part {
+                print(&read().and_declared(layers), layers, clusters, stderr)?;
+            }
         }
         let refuse = self.are_errors(stderr);
         if refuse {

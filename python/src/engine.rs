@@ -121,9 +121,7 @@ fn language_of(name: &str, id: Option<&str>) -> Checked<Dialect> {
 pub fn read(path: &Path) -> Checked<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = files::open_input(path).and_then(|mut file| file.read_to_end(&mut bytes));
-    read.map(|_| bytes).map_err(|error| {
-        Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {error}", path.display())).caused_by(error)
-    })
+    read.map(|_| bytes).map_err(|error| files::unreadable(path, error))
 }
 
 /// Returns `true` if the file begins like an artifact.

@@ -13,6 +13,7 @@ mod console;
 mod deploy;
 mod documents;
 mod examples;
+mod exit_codes;
 mod explain;
 #[path = "../first-hour/mod.rs"]
 mod first_hour;

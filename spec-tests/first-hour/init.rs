@@ -31,6 +31,16 @@ fn every_kind_of_project_works_as_written() {
 }
 
 #[test]
+fn a_required_value_of_the_project_for_helm_can_be_missing() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["init", "--from", "helm"]).expect(0);
+    for tag in ["null", "\"\""] {
+        sandbox.write("clusters.yaml", &format!("- {{name: eu-1, env: prod, image: {{tag: {tag}}}}}\n"));
+        sandbox.run(&["stamp"]).expect(4).says(&["E0404", "set image.tag", "deployment.yaml.tera:", "eu-1"]);
+    }
+}
+
+#[test]
 fn a_folder_of_its_own() {
     let sandbox = Sandbox::new();
     let wrote = sandbox.run(&["init", "a/shop"]).expect(0);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use dropforge::bulk::schema::ValuesSchema;
 use dropforge::bulk::{
     Cluster, Failure, Fleet, FleetOptions, Format, Job, KubeSchemas, Layers, Layout, Manifest, Merge, MissingNames,
-    Options, Origins, Output, OutputDir, Overlay, Plan, ReadValues, Renderer, Selector, Stamp, Watch, discover,
+    Options, Origins, Output, OutputDir, Overlay, Plan, ReadValues, Renderer, Selection, Selector, Stamp, Watch, discover,
     finish_shards, input, schema, stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
@@ -134,6 +134,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::InputType, By(in_json)),
     (Code::UnfitValues, By(unfit_values)),
     (Code::UnreadValue, By(unread)),
+    (Code::KindChange, By(kind_change)),
     (Code::ReadFailed, By(|| code(DirLoader::jailed("/nowhere/at/all")))),
     (Code::WriteFailed, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("latin1/x")))))),
     (Code::SymbolicLink, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("link")))))),
@@ -228,6 +229,16 @@ fn unread() -> Vec<Code> {
     let set = values::parse_set(values::SetKind::Typed, "a=1", &mut |_| unreachable!()).unwrap();
     let layers = Layers::new([], set, Merge::Deep);
     ReadValues::default().unread(&layers).iter().map(|warning| warning.code).collect()
+}
+
+/// Returns the codes of a cluster's value that replaces a shared map.
+fn kind_change() -> Vec<Code> {
+    let shared = input::map(&Source::new("v.yaml", "env: {name: prod}"), Format::Yaml).unwrap();
+    let layers = Layers::new([shared], Vec::new(), Merge::Deep);
+    let source = Source::new("f.yaml", "- {name: a, env: prod}");
+    let fleet = Fleet::read(&source, Format::Yaml, &FleetOptions::default()).unwrap();
+    let clusters = Selection::of(&fleet, &layers, &Selector::default()).unwrap();
+    layers.kind_changes(&clusters).unwrap().iter().map(|failure| failure.diagnostic.code).collect()
 }
 
 fn cel_yaml(text: &str) -> Vec<Code> {

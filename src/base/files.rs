@@ -3,6 +3,8 @@
 //! [`open`] and [`read`] take regular files and never wait. [`open_input`] and [`stdin`] also take pipes: they are for the
 //! inputs that the user of a command names. [`Files`] takes only what is below a directory.
 
+mod unreadable;
+
 use std::fmt;
 use std::fs::{self, File, FileType, Metadata};
 use std::io::{self, IsTerminal, Read};
@@ -10,6 +12,8 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::diagnostics::{Code, Diagnostic, Result};
 use humansize::{BINARY, format_size};
+
+pub use unreadable::unreadable;
 
 /// Opens a regular file. A pipe could wait for its writer, and a device may have no end: they are errors.
 ///

@@ -9,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::walk::{LinkRule, walk};
 use crate::dialect_of;
+use dropforge_base::files::unreadable;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::files::is_file;
 
@@ -184,10 +185,6 @@ fn escaped(path: &Path) -> String {
         text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
         text
     })
-}
-
-pub(super) fn unreadable(path: &Path, error: std::io::Error) -> Box<Diagnostic> {
-    Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {error}", path.display())).caused_by(error)
 }
 
 /// Returns the innermost folder that holds all these folders.

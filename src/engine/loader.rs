@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::{fs, io};
+use std::fs;
 
 use super::discover::{listing, matching};
 use super::walk::path_from_here;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, not_utf8};
-use dropforge_base::files::{FileError, Files};
+use dropforge_base::files::{FileError, Files, unreadable};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::text::Source;
 use dropforge_machine::compiler::{Loader, NoLoader};
@@ -160,7 +160,7 @@ impl DirLoader {
             Ok(opened) => Ok(Some(opened)),
             Err(FileError::Missing | FileError::NoFile(_)) => Ok(None),
             Err(FileError::Outside) => Err(outside(name)),
-            Err(FileError::Unreadable(error)) => Err(unreadable(&self.path(name), error)),
+            Err(FileError::Unreadable(error)) => Err(unreadable(Path::new(&self.path(name)), error)),
         }
     }
 }
@@ -173,7 +173,7 @@ impl Loader for DirLoader {
             return Err(error.with_note(format!("the file is `{}`", self.path(name))));
         }
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(|error| unreadable(&self.path(name), error))?;
+        file.read_to_end(&mut bytes).map_err(|error| unreadable(Path::new(&self.path(name)), error))?;
         let text = String::from_utf8(bytes).map_err(|error| not_utf8(&self.path(name), error.as_bytes(), (0, 0)))?;
         Ok(Some(Source::below(self.folder.clone(), plain(name), text)))
     }
@@ -202,10 +202,6 @@ fn plain(name: &str) -> String {
 fn outside(name: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::OutsideRoot, format!("`{name}` leads out of the include root"))
         .with_help("name templates relative to the root, without `..`")
-}
-
-fn unreadable(name: &str, error: io::Error) -> Box<Diagnostic> {
-    Diagnostic::new(Code::ReadFailed, format!("cannot read `{name}`: {error}")).caused_by(error)
 }
 
 #[cfg(test)]

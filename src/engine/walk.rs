@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Component, Path};
 
-use super::discover::{Entry, Reason, Skipped, check_kind, relative, unreadable};
+use super::discover::{Entry, Reason, Skipped, check_kind, relative};
+use dropforge_base::files::unreadable;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// Limits on the files in a directory and on the depth of directories.
@@ -102,13 +103,12 @@ pub(super) enum Linked {
 /// # Errors
 /// `file.read_failed` for a link to nothing; `template.outside_root` for a link to a file out of `root`.
 pub(super) fn follow(path: &Path, (dir, is_linked): (&Path, bool), root: &Path) -> Result<Linked> {
-    let unreadable = |error| super::discover::unreadable(path, error);
-    let target = path.canonicalize().map_err(unreadable)?;
+    let target = path.canonicalize().map_err(|error| unreadable(path, error))?;
     let is_inside = target.starts_with(root);
     if !target.is_dir() {
         return if is_inside { Ok(Linked::File) } else { Err(outside(path, root)) };
     }
-    let here = dir.canonicalize().map_err(unreadable)?;
+    let here = dir.canonicalize().map_err(|error| unreadable(path, error))?;
     Ok(match is_inside {
         false => Linked::Outside,
         true if is_linked || here.starts_with(&target) => Linked::Loop,

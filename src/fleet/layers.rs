@@ -194,6 +194,11 @@ impl Layers {
         each(&origins);
     }
 
+    /// Returns the places of the values files, in order.
+    pub(super) fn places(&self) -> &[Place] {
+        &self.places
+    }
+
     /// Returns the shared layer without assignments. Empty if there are none.
     pub(super) fn files(&self) -> &DataMap {
         &self.files

@@ -66,6 +66,7 @@ mod hidden_changes;
 pub mod input;
 mod job;
 pub(crate) mod key_set;
+mod kind_changes;
 mod known_files;
 mod kube;
 mod layers;

@@ -21,7 +21,7 @@ use super::stamp::{preview, stamp, stream};
 use super::stream_file::{StreamFile, compare, kept_old, of_one_file};
 use super::streamed::{stamp_batches, stream_batches};
 use super::unread::ReadValues;
-use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::diagnostics::Result;
 use dropforge_base::files;
 
 /// One run, from reading to the report. A single render is a run for one cluster without a name.
@@ -212,9 +212,6 @@ fn content(path: &Path) -> Result<Option<Vec<u8>>> {
     match files::read(path, u64::MAX) {
         Ok(old) => Ok(Some(old)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => {
-            let message = format!("cannot read `{}`: {error}", path.display());
-            Err(Diagnostic::new(Code::ReadFailed, message).caused_by(error))
-        }
+        Err(error) => Err(files::unreadable(path, error)),
     }
 }

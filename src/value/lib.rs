@@ -25,10 +25,12 @@ mod input_builder;
 mod inputs;
 mod json;
 mod json_lexer;
+mod json_mistakes;
 mod long_numbers;
 mod map;
 #[doc(hidden)]
 pub mod marshal;
+mod mistake;
 mod numbers;
 mod outline;
 mod output;
@@ -69,7 +71,11 @@ pub use output::OutputFormat;
 pub use output::{ByKey, Key, MapEntries, Tree, TreeNode, View, Viewed, write_documents};
 pub use output::{QUOTED, write_quoted, write_yaml};
 pub use path::{Step, add_name, node_at, value_at};
-pub use read_json::{check_json, json_error};
+#[doc(hidden)]
+pub use mistake::Mistake;
+pub use read_json::check_json;
+#[doc(hidden)]
+pub use read_json::{json_failure, json_mistake};
 pub use read_paths::{ReadPaths, ReadPosition};
 pub use scan::{Scanner, word_at};
 pub use typed::{Coerce, Misfit, ValueDeserializer, from_value};

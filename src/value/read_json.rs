@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use super::input_builder::{InputBuilder, Scratch};
 use super::json_lexer::{self, LEVELS, WHITE};
+use super::json_mistakes::mistake;
+use super::mistake::Mistake;
 use super::outline::Place;
 use super::{Data, Text, Value};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
@@ -288,30 +290,40 @@ impl<'r, 'v, 'w: 'v> JsonReader<'r, 'v, 'w> {
 /// `input.syntax`, `input.duplicate_key`.
 pub fn check_json(source: &Arc<Source>) -> Result<()> {
     let text = source.text();
-    Data::of_json_with_unique_keys(text).map(drop).map_err(|error| {
-        let (at, message) = json_error(text, &error);
-        let span = source.character(at);
-        match error.is_data() {
-            true => Diagnostic::new(Code::DuplicateKey, message).at(source, span, "again here"),
-            false => Diagnostic::new(Code::InputSyntax, format!("this is not JSON: {message}"))
-                .caused_by(message)
-                .at(source, span, ""),
+    Data::of_json_with_unique_keys(text).map(drop).map_err(|error| json_failure(source, 0, text, &error))
+}
+
+/// Returns the diagnostic for an error of the parser in `text`, which stands at byte `base` of `source`.
+pub fn json_failure(source: &Arc<Source>, base: usize, text: &str, error: &serde_json::Error) -> Box<Diagnostic> {
+    match error.is_data() {
+        true => {
+            let (at, message) = place_of(text, error);
+            let help = "keep one of them; a map has each key once";
+            Diagnostic::new(Code::DuplicateKey, message)
+                .at(source, source.character(base + at), "again here")
+                .with_help(help)
         }
-    })
+        false => json_mistake(text, error).report(source, base, "invalid JSON"),
+    }
+}
+
+/// Returns the mistake in `text` that an error of the parser is about.
+pub fn json_mistake(text: &str, error: &serde_json::Error) -> Mistake {
+    let (at, message) = place_of(text, error);
+    let next = text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    mistake(text, at, &message).unwrap_or(Mistake { what: message, span: at..at + next, ..Mistake::default() })
 }
 
 /// Returns the offset of an error in `text` and its message. serde_json counts lines, and bytes in a line.
-pub fn json_error(text: &str, error: &serde_json::Error) -> (usize, String) {
+fn place_of(text: &str, error: &serde_json::Error) -> (usize, String) {
     let start = match error.line() {
         0 | 1 => 0,
         line => memchr::memchr_iter(b'\n', text.as_bytes()).nth(line - 2).map_or(0, |end| end + 1),
     };
     let mut message = error.to_string();
     message.truncate(message.find(" at line ").unwrap_or(message.len()));
-    if message == "expected ident" {
-        message = "expected `null`, `true` or `false`".to_owned();
-    }
-    ((start + error.column().saturating_sub(1)).min(text.len()), message)
+    let at = (start + error.column().saturating_sub(1)).min(text.len());
+    (text.floor_char_boundary(at), message)
 }
 
 #[cfg(test)]
@@ -323,9 +335,9 @@ mod tests {
         let cases = [
             ("{\"a\": 1}", None),
             (" [1, {\"a\": [{}], \"b\": null}]\n", None),
-            ("{\"a\": 1,\n \"b\": }", Some(("this is not JSON: expected value", "2:7"))),
-            ("", Some(("this is not JSON: EOF while parsing a value", "1:1"))),
-            ("[1] 2", Some(("this is not JSON: trailing characters", "1:5"))),
+            ("{\"a\": 1,\n \"b\": }", Some(("invalid JSON: a value is missing before this `}`", "2:7"))),
+            ("", Some(("invalid JSON: there is no value", "1:1"))),
+            ("[1] 2", Some(("invalid JSON: trailing characters", "1:5"))),
             ("{\"a\": {\"a\": 1},\n \"é\": 1, \"\\u0061\": 2}", Some(("the key `a` is given twice", "2:17"))),
         ];
         for (text, expected) in cases {

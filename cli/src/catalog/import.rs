@@ -13,7 +13,8 @@ use super::output::{rows, text, version_of};
 use super::templates::{ANY_SCHEMA, Request, print_warnings, strict_path};
 use crate::chart;
 use crate::exit::Exit;
-use crate::input::{InputFiles, unreadable};
+use crate::input::InputFiles;
+use dropforge::files::unreadable;
 
 /// Adds every template of a directory. Skips unchanged templates, and continues after one that fails.
 pub(crate) fn import(

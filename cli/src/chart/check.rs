@@ -138,6 +138,7 @@ impl Checked {
         (clusters, selector): (&Selection<'_>, &Selector),
         args: &CheckArgs,
     ) -> Result<(), Box<Diagnostic>> {
+        self.failures.extend(layers.kind_changes(clusters)?);
         if !args.values.any() || args.is_part || args.templates.len() > 1 {
             return Ok(());
         }

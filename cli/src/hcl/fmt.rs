@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::exit::{Exit, Failed};
-use crate::input::{InputFiles, is_dash, unreadable};
+use crate::input::{InputFiles, is_dash};
+use dropforge::files::unreadable;
 use crate::options::limits;
 use crate::output::print;
 use crate::stderr::Stderr;

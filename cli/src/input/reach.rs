@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::files::{self, FileError, Files};
 
-use super::{InputFiles, is_dash, is_url, unreadable};
+use super::{InputFiles, is_dash, is_url};
+use dropforge::files::unreadable;
 use crate::remote;
 
 /// The inputs that may be read.

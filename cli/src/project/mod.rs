@@ -16,8 +16,8 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command};
 
 use dropforge::bulk::{PROJECT_FILE, short_digest};
-use dropforge::diagnostics::{Code, Diagnostic};
-use dropforge::text::Source;
+use dropforge::diagnostics::{Code, Diagnostic, LOOKED_UP};
+use dropforge::text::{Source, Span};
 
 use crate::exit::Failed;
 use crate::input::InputFiles;
@@ -58,8 +58,6 @@ pub(crate) struct Project {
     source: Arc<Source>,
     command: String,
     settings: Vec<Setting>,
-    /// The templates of the run are those of the project.
-    gives_templates: bool,
 }
 
 impl Project {
@@ -88,7 +86,7 @@ impl Project {
 
     /// Returns `true` if the run has the templates of the project.
     pub(crate) fn gives_templates(&self) -> bool {
-        self.gives_templates
+        self.used().any(|setting| setting.key.option.is_empty())
     }
 
     /// Returns `true` if the project has templates besides these files and folders.
@@ -132,15 +130,15 @@ pub(crate) fn expand(
     };
     let (source, dir) = project;
     let settings = read::settings(&source, &dir, &ProjectKey::all(command)).map_err(Failed::usage)?;
-    let project = Project { source, command: name.to_owned(), settings, gives_templates: false };
+    let mut project = Project { source, command: name.to_owned(), settings };
     project.check_one(definition, given)?;
-    let settings = project.settings.iter().filter(|setting| applies(setting, name, definition, given));
-    let settings: Vec<&Setting> = settings.collect();
-    let gives_templates = settings.iter().any(|setting| setting.key.option.is_empty());
-    let options: Vec<OsString> = settings.into_iter().flat_map(Setting::arguments).collect();
+    for setting in &mut project.settings {
+        setting.is_used = applies(setting, name, definition, given);
+    }
+    let options: Vec<OsString> = project.used().flat_map(Setting::arguments).collect();
     let at = position(command, args);
     args.splice(at..at, options);
-    Ok(Some(Project { gives_templates, ..project }))
+    Ok(Some(project))
 }
 
 /// Returns the directory that `--chdir` names, even if the arguments cannot be parsed.
@@ -251,6 +249,32 @@ impl Setting {
 }
 
 impl Project {
+    /// Adds the place of the setting that an error is about to one that has none: of the path that cannot be read, of the
+    /// layout, or of the selector.
+    pub(crate) fn locate(&self, error: Box<Diagnostic>) -> Box<Diagnostic> {
+        let of = |key: &str| self.used().find(|setting| setting.key.name == key).map(|setting| setting.span);
+        let span = match (error.code, error.fields.get(LOOKED_UP)) {
+            (Code::ReadFailed, Some(path)) => self.place_of_path(Path::new(path)),
+            (Code::BadLayout, _) => of("layout"),
+            _ => None,
+        };
+        match span {
+            Some(span) if error.labels.is_empty() => error.at(&self.source, span, ""),
+            Some(span) => error.first_at(&self.source, span, ""),
+            None => error,
+        }
+    }
+
+    /// Returns the settings that are options of the command.
+    fn used(&self) -> impl Iterator<Item = &Setting> {
+        self.settings.iter().filter(|setting| setting.is_used)
+    }
+
+    fn place_of_path(&self, path: &Path) -> Option<Span> {
+        let mut values = self.used().flat_map(|setting| setting.values.iter().zip(&setting.spans));
+        values.find(|(value, _)| Path::new(value) == path).map(|(_, span)| *span)
+    }
+
     /// Finds the values of the project that options refuse, as errors at their places.
     pub(crate) fn refused(&self, command: &Command) -> Vec<Box<Diagnostic>> {
         self.settings.iter().flat_map(|setting| self.refused_in(setting, command)).collect()

@@ -21,7 +21,11 @@ pub(super) struct Setting {
     pub(super) key: ProjectKey,
     /// The values, without the option. A flag that is set has one empty value.
     pub(super) values: Vec<OsString>,
+    /// The places of the values, or of all of them together.
+    pub(super) spans: Vec<Span>,
     pub(super) span: Span,
+    /// `true` if it is among the options of the command.
+    pub(super) is_used: bool,
 }
 
 type Errors = Vec<Box<Diagnostic>>;
@@ -62,13 +66,17 @@ impl SettingsReader<'_> {
 
     fn setting(&mut self, key: &ProjectKey, value: &Spanned<DeValue<'_>>) {
         let span = Span::of(value.span());
+        let spans = match value.get_ref() {
+            DeValue::Array(items) => items.iter().map(|item| Span::of(item.span())).collect(),
+            _ => vec![span],
+        };
         let values = match (key.kind(), value.get_ref()) {
             (Kind::Flag, DeValue::Boolean(true)) => vec![OsString::new()],
             (Kind::Flag, DeValue::Boolean(false)) => Vec::new(),
             (_, DeValue::Array(items)) if key.is_list => items.iter().filter_map(|item| self.text(key, item)).collect(),
             _ => self.text(key, value).into_iter().collect(),
         };
-        self.found.push(Setting { key: key.clone(), values, span });
+        self.found.push(Setting { key: key.clone(), values, spans, span, is_used: false });
     }
 
     /// Returns a text as the option of `key` takes it.

@@ -5,6 +5,7 @@ use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::files::unreadable;
 use dropforge::remote::{Bucket, Location, Store, TreeLimits, fetch_file, fetch_tree, oci};
 use tempfile::TempDir;
 
@@ -124,10 +125,6 @@ fn artifact(path: &Path, reference: &oci::Reference, max: u64, dir: &Path) -> Re
     let place = dir.join(format!("{name}.mpk"));
     fs::write(&place, pulled.bytes).map_err(|error| unreadable(path, error))?;
     Ok(place)
-}
-
-fn unreadable(path: &Path, error: io::Error) -> Box<Diagnostic> {
-    Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {error}", path.display())).caused_by(error)
 }
 
 #[cfg(test)]

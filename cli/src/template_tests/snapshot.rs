@@ -20,7 +20,8 @@ use dropforge::value::{Data, yaml};
 
 use super::target::folder_of;
 use super::values::{document, json, same};
-use crate::input::{InputFiles, is_below, unreadable};
+use crate::input::{InputFiles, is_below};
+use dropforge::files::unreadable;
 
 /// The folder of snapshots.
 pub(super) const FOLDER: &str = "__snapshot__";

@@ -8,7 +8,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::files;
 
 use super::plain;
-use crate::input::unreadable;
+use dropforge::files::unreadable;
 use crate::remote::{self, StoredOutput};
 
 /// Maximum size of an output.

@@ -148,6 +148,7 @@ codes! {
     InputType            "E0807" "input.type"                  "a value of an input has the wrong type";
     UnfitValues          "E0808" "input.schema"                "merged values do not fit their schema";
     UnreadValue          "E0809" "input.unread"                "a value that no template reads";
+    KindChange           "E0810" "input.kind_change"           "a value replaces one of another kind";
 
     ReadFailed           "E0901" "file.read_failed"            "a file cannot be read";
     WriteFailed          "E0902" "file.write_failed"           "a file cannot be written";
@@ -198,6 +199,11 @@ codes! {
 }
 
 impl Code {
+    /// Returns `true` for errors in the text of a template, which it has whatever the inputs are.
+    pub fn is_syntax(self) -> bool {
+        self.name().starts_with("syntax.")
+    }
+
     /// Returns `true` for exceeded limits, which are never absorbed.
     pub fn is_limit(self) -> bool {
         self.name().starts_with("limit.")

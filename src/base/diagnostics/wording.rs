@@ -93,8 +93,10 @@ const KEPT: usize = 160;
 /// Maximum number of bytes in all.
 const TEXT: usize = 4_000;
 
-/// Shortens the names in a text, and the text itself if it is still long.
+/// Shortens the names in a text, and the text itself if it is still long. Leaves out numbers of errors of the system, which
+/// say nothing that their text does not.
 pub(super) fn short_names(text: String) -> String {
+    let text = if text.contains(OS_ERROR) { without_numbers(&text) } else { text };
     if text.len() <= PIECE {
         return text;
     }
@@ -106,6 +108,21 @@ pub(super) fn short_names(text: String) -> String {
         }
     }
     strings::abridged(&short, TEXT).into_owned()
+}
+
+/// The beginning of the number of an error of the system.
+const OS_ERROR: &str = " (os error ";
+
+fn without_numbers(text: &str) -> String {
+    let mut parts = text.split(OS_ERROR);
+    let mut short = parts.next().unwrap_or("").to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((number, rest)) if number.parse::<i32>().is_ok() => short.push_str(rest),
+            _ => short.extend([OS_ERROR, part]),
+        }
+    }
+    short
 }
 
 /// Appends a text with long words shortened. A quote at its end stays.
@@ -128,6 +145,15 @@ mod tests {
     fn plurals_and_separators() {
         assert_eq!([0, 1, 2_000].map(|count| counted(count, "file")), ["0 files", "1 file", "2,000 files"]);
         assert_eq!([0, 999, 1_000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn numbers_of_errors_of_the_system_are_left_out() {
+        let error = std::io::Error::from_raw_os_error(13);
+        let text = format!("cannot open `a`: {error}; cannot open `b`: {error}");
+        assert!(text.contains("(os error 13)"));
+        assert_eq!(short_names(text.clone()), text.replace(" (os error 13)", ""));
+        assert_eq!(short_names("a (os error x) b".to_owned()), "a (os error x) b");
     }
 
     #[test]

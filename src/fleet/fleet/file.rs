@@ -150,7 +150,7 @@ fn text(name: &str, file: File) -> Result<Arc<Source>> {
 }
 
 pub(super) fn unreadable(name: &str, error: io::Error) -> Box<Diagnostic> {
-    Diagnostic::new(Code::ReadFailed, format!("cannot read `{name}`: {error}")).caused_by(error)
+    files::unreadable(Path::new(name), error)
 }
 
 pub(super) fn cannot_spool(name: &str, error: io::Error) -> Box<Diagnostic> {

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, at_most, joined, thousands, with_reason};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::text::{Source, Span};
-use dropforge_value::{Data, DataMap, json_error, yaml};
+use dropforge_value::{Data, DataMap, json_failure, yaml};
 
 /// Parses the documents of `source`, in order. Each NDJSON line and CSV row is a document.
 ///
@@ -134,18 +134,12 @@ fn parsed(source: &Arc<Source>, range: Range<usize>, parse: impl Fn(&str) -> ser
 
 /// Converts an error of `text`, which is at `base`.
 fn error_at(source: &Arc<Source>, base: usize, text: &str, error: &serde_json::Error) -> Box<Diagnostic> {
-    let (at, message) = json_error(text, error);
-    let at = base + at;
-    if message.starts_with("recursion limit") {
-        let depth = Limits::default().value_depth as u64;
-        return Limit::ValueDepth.error(depth).at(source, Span::of(at..at), "");
+    let failure = json_failure(source, base, text, error);
+    if failure.message.contains("recursion limit") {
+        let at = failure.primary().map_or(Span::of(base..base), |label| label.span);
+        return Limit::ValueDepth.error(Limits::default().value_depth as u64).at(source, at, "");
     }
-    match error.is_data() {
-        true => Diagnostic::new(Code::DuplicateKey, message).at(source, source.character(at), "again here"),
-        false => {
-            Diagnostic::new(Code::InputSyntax, format!("invalid JSON: {message}")).at(source, source.character(at), "")
-        }
-    }
+    failure
 }
 
 #[cfg(test)]
@@ -192,7 +186,7 @@ mod tests {
 
     #[test]
     fn errors_have_places() {
-        assert_eq!(read("a.json", "{\n  \"a\": x\n}").unwrap_err(), "E0801: invalid JSON: expected value (a.json:2:8)");
+        assert_eq!(read("a.json", "{\n  \"a\": x\n}").unwrap_err(), "E0801: invalid JSON: `x` is not in quotes (a.json:2:8)");
         assert_eq!(
             read("a.ndjson", "{}\n{]\n").unwrap_err(),
             "E0801: invalid JSON: key must be a string (a.ndjson:2:2)"

@@ -1,5 +1,7 @@
 //! TOML documents.
 
+mod mistakes;
+
 use std::sync::Arc;
 
 use ::toml::de::{DeTable, DeValue};
@@ -7,7 +9,7 @@ use toml_parser::lexer::TokenKind;
 
 use super::{all_of, failed};
 use crate::values::Step;
-use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::text::{Source, Span};
 use dropforge_value::{Data, DataMap};
@@ -24,7 +26,7 @@ pub(super) fn toml(source: &Arc<Source>) -> Result<DataMap> {
     check_depth(source)?;
     let (table, errors) = DeTable::parse_recoverable(source.text());
     if !errors.is_empty() {
-        return Err(all_of(errors.iter().map(|error| syntax(source, error)).collect()));
+        return Err(all_of(mistakes::of(source)));
     }
     let mut conversion = Conversion { source, depth: Limits::default().value_depth, errors: Vec::new() };
     let map = conversion.table(table.get_ref(), 1);
@@ -43,17 +45,6 @@ pub(super) fn find(source: &Arc<Source>, path: &[Step]) -> Option<Span> {
             _ => None,
         })?;
     Some(Span::of(found.span()))
-}
-
-fn syntax(source: &Arc<Source>, error: &::toml::de::Error) -> Box<Diagnostic> {
-    let span = Span::of(error.span().unwrap_or_default());
-    match error.message() {
-        "duplicate key" => {
-            let message = format!("duplicate key `{}`", source.slice(span));
-            Diagnostic::new(Code::DuplicateKey, message).at(source, span, "")
-        }
-        message => failed(source, span.range(), format!("invalid TOML: {message}")),
-    }
 }
 
 /// Checks the depth of keys and brackets before anything is built, because dropping a deep value takes stack.

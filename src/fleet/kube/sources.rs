@@ -203,9 +203,7 @@ fn documents(source: &Arc<Source>) -> Result<Vec<Data>> {
 /// Reads a file, which may be a pipe.
 fn read(path: &Path) -> Result<Arc<Source>> {
     let name = path.display().to_string();
-    let unreadable = |error: std::io::Error| {
-        Diagnostic::new(Code::ReadFailed, format!("cannot read `{name}`: {error}")).caused_by(error)
-    };
+    let unreadable = |error| files::unreadable(path, error);
     let mut text = String::new();
     let file = files::open_input(path).map_err(unreadable)?;
     file.take(FILE + 1).read_to_string(&mut text).map_err(unreadable)?;

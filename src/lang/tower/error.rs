@@ -44,7 +44,7 @@ pub fn to_json(error: &Diagnostic) -> Value {
     object
 }
 
-/// Returns the error of a reference to a name that is missing from its scope. `available` has the existing names.
+/// Returns the error of a reference to a name that is missing from its scope. `available` has the names that the scope has.
 pub fn missing<S: Into<String>>(
     scope: Scope,
     name: &str,
@@ -56,8 +56,21 @@ pub fn missing<S: Into<String>>(
         .with_field("expression", expression)
         .with_field("scope", scope.name())
         .with_available(available);
-    let names = error.available.clone().unwrap_or_default();
-    error.with_suggestion(name, names.iter().map(String::as_str))
+    match error.available.clone() {
+        Some(names) if !names.is_empty() => error.with_suggestion(name, names.iter().map(String::as_str)),
+        _ => without_values(error, scope, name),
+    }
+}
+
+/// Explains an error about a scope without values.
+fn without_values(error: Box<Diagnostic>, scope: Scope, name: &str) -> Box<Diagnostic> {
+    let note = format!("the inputs have no values in `{scope}` that can be inserted");
+    let name = abridged(name);
+    let help = match (scope, name.split('.').collect::<Vec<_>>().as_slice()) {
+        (Scope::Steps, [id, _, output]) => format!("give it in the inputs: `steps: {{{id}: {{outputs: {{{output}: …}}}}}}`"),
+        _ => format!("give it in the inputs: `{scope}: {{{name}: …}}`"),
+    };
+    Box::new(Diagnostic { available: None, ..*error.with_note(note).with_help(help) })
 }
 
 /// Shortens an expression or a name for a message.

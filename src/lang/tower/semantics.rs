@@ -48,6 +48,15 @@ fn refused(value: Value<'_>, mode: RenderMode) -> Option<Option<&'static str>> {
     }
 }
 
+/// Words the reason that a value cannot be interpolated.
+fn why(reason: &str) -> &'static str {
+    match reason {
+        "nul_byte" => "its value has a NUL character, which no shell command can have",
+        "not_finite" => "its value is not a finite number",
+        _ => "its value is a list or a map: only texts, numbers and booleans can be inserted",
+    }
+}
+
 fn is_completed(step: &Map<'_>) -> bool {
     step.get("status").is_none_or(|status| status.as_str() == Some("completed"))
 }
@@ -95,7 +104,7 @@ impl Semantics for Rules {
         cx.charge(map.len() * size_of::<Value<'_>>())?;
         let mut error = error::missing(scope, name, &expression, available(map, of_steps, mode));
         if let Some(reason) = look_up(map, key, of_steps).and_then(|value| refused(value, mode)).flatten() {
-            error = error.with_field("reason", reason);
+            error = error.with_field("reason", reason).with_note(why(reason));
         }
         if of_steps
             && let Some((id, _)) = key.split_once('.')

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{Action, Assignment, MAX_INDEX, MAX_NESTING, SetKind};
-use crate::{Data, Step};
+use crate::mistake::Mistake;
+use crate::{Data, Step, json_mistake};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
 /// Parses one expression. `read_file` returns the text of a file, for [`SetKind::File`].
@@ -81,7 +82,7 @@ pub fn parse_path(text: &str, origin: &Arc<str>) -> Result<Vec<Step>> {
 
 fn whole_object(text: &str) -> Result<Vec<Assignment>> {
     let origin = SetKind::Json.shown(text);
-    let data = Data::of_json(text).map_err(|error| bad_set(&origin, &format!("invalid JSON: {error}")))?;
+    let data = Data::of_json(text).map_err(|error| bad_json(&origin, text, &error))?;
     let map = data.into_map().unwrap_or_default();
     let one = |(key, value): (String, Data)| Assignment {
         path: vec![Step::Key(key)],
@@ -96,11 +97,15 @@ fn whole_object(text: &str) -> Result<Vec<Assignment>> {
 }
 
 fn bad_set(origin: &str, why: &str) -> Box<Diagnostic> {
-    let error = Diagnostic::new(Code::BadSet, format!("`{origin}`: {why}"));
-    error.with_help(match why.starts_with("invalid JSON") {
-        true => "give a value as JSON: `--set-json 'NAME={\"key\": [1, \"text\"]}'`",
-        false => "use NAME=VALUE, separate assignments with commas, and write `\\,` for a literal comma",
-    })
+    let help = "use NAME=VALUE, separate assignments with commas, and write `\\,` for a literal comma";
+    Diagnostic::new(Code::BadSet, format!("`{origin}`: {why}")).with_help(help)
+}
+
+/// Returns the error of a text that is not JSON.
+fn bad_json(origin: &str, text: &str, error: &serde_json::Error) -> Box<Diagnostic> {
+    let Mistake { what, help, .. } = json_mistake(text, error);
+    let error = bad_set(origin, &format!("invalid JSON: {what}"));
+    error.with_help(help.unwrap_or_else(|| "give a value as JSON: `--set-json 'NAME={\"key\": [1, \"text\"]}'`".to_owned()))
 }
 
 /// Characters that end a name of an assignment.
@@ -294,7 +299,9 @@ impl<'t> SetParser<'t> {
             let mut values = serde_json::Deserializer::from_str(text).into_iter::<Data>();
             value = match values.next() {
                 Some(Ok(value)) => value,
-                Some(Err(error)) => return self.fail("json", "", format!("invalid JSON: {error}")),
+                Some(Err(error)) => {
+                    return Err(bad_json(&self.origin, text, &error).with_field("reason", "json").with_field("part", ""));
+                }
                 None => Data::Null,
             };
             let (json, after) = text.split_at(values.byte_offset());

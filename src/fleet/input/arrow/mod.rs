@@ -197,8 +197,7 @@ fn indexes(schema: &SchemaRef, columns: &[&str]) -> Vec<usize> {
 
 /// Opens a regular file. Opening a pipe could wait.
 fn open(path: &Path) -> Result<File> {
-    let name = path.display().to_string();
-    files::open(path).map_err(|error| unreadable(&name, &error.to_string()))
+    files::open(path).map_err(|error| files::unreadable(path, error))
 }
 
 fn unreadable(name: &str, why: &str) -> Box<Diagnostic> {

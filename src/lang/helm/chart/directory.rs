@@ -78,8 +78,7 @@ pub(super) fn read_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 }
 
 fn unreadable(path: &Path, error: io::Error) -> Box<Diagnostic> {
-    let message = format!("cannot read `{}`: {error}", path.display());
-    Stage::Load.of(Diagnostic::new(Code::ReadFailed, message).caused_by(error))
+    Stage::Load.of(files::unreadable(path, error))
 }
 
 /// The rule that every chart has: hidden files among templates.

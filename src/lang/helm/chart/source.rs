@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::{Stage, archive, directory};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
+use dropforge_base::files::unreadable;
 use dropforge_base::stdlib::encodings::{base64_len, octets_of_padded_base64};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::Text;
@@ -138,10 +139,8 @@ impl ChartSource {
         if path.is_dir() {
             return Self::directory(path, Bounds::default());
         }
-        let bytes = directory::read_file(path, Bounds::default().total_bytes).map_err(|error| {
-            let message = format!("cannot read chart `{}`: {error}", path.display());
-            Stage::Load.of(Diagnostic::new(Code::ReadFailed, message).caused_by(error))
-        })?;
+        let bytes = directory::read_file(path, Bounds::default().total_bytes)
+            .map_err(|error| Stage::Load.of(unreadable(path, error)))?;
         Self::archive(&bytes, Bounds::default())
     }
 

@@ -1,29 +1,13 @@
 //! Syntax errors of YAML in plain words: where the mistake is, and the likely fix. The parser names what it did not expect,
 //! which often stands lines after the mistake.
 
-use std::ops::Range;
 
 use granit_parser::ErrorKind;
 
+use crate::mistake::{Mistake, closing};
+
 /// The maximum length of a line that a help shows.
 const SHOWN: usize = 100;
-
-/// What is wrong with a text.
-#[derive(Debug, Default)]
-pub(super) struct Mistake {
-    pub what: String,
-    /// The bytes that it is about.
-    pub span: Range<usize>,
-    /// What the excerpt says about them.
-    pub label: &'static str,
-    pub help: Option<String>,
-}
-
-impl Mistake {
-    fn new(what: impl Into<String>, span: Range<usize>, help: impl Into<String>) -> Option<Self> {
-        Some(Self { what: what.into(), span, label: "", help: Some(help.into()) })
-    }
-}
 
 /// Returns the mistake that is likely the cause of an error at byte `at`.
 pub(super) fn mistake(text: &str, at: usize, error: &ErrorKind) -> Option<Mistake> {
@@ -92,7 +76,7 @@ fn in_place(here: &Line<'_>, at: usize, error: &ErrorKind) -> Option<Mistake> {
         ),
         _ => return None,
     };
-    Mistake::new(what, at..at + next, help)
+    Some(Mistake::new(what, at..at + next, help))
 }
 
 /// A `:` that makes a key of the text before it, where no key can be.
@@ -110,11 +94,8 @@ fn unquoted_colon(here: &Line<'_>, at: usize) -> Option<Mistake> {
     {
         let start = above.start + above.indent() + (above.content().len() - entry.len());
         let what = format!("`{}` is one text: a key needs a space after its `:`", shown(entry));
-        return Mistake::new(
-            what,
-            start..start + entry.len(),
-            format!("write `{}`", shown(&format!("{key}: {value}"))),
-        );
+        let help = format!("write `{}`", shown(&format!("{key}: {value}")));
+        return Some(Mistake::new(what, start..start + entry.len(), help));
     }
     let key = entry.split_once(": ").map(|(key, _)| key).filter(|_| here.indent() > above.indent());
     match key {
@@ -136,7 +117,7 @@ fn unquoted_colon(here: &Line<'_>, at: usize) -> Option<Mistake> {
 
 fn colon(what: &str, at: usize, help: String) -> Option<Mistake> {
     let label = "this `:` makes a key of the text before it";
-    Mistake::new(what, at..at + 1, help).map(|mistake| Mistake { label, ..mistake })
+    Some(Mistake { label, ..Mistake::new(what, at..at + 1, help) })
 }
 
 /// The bracket that is still open at `at`.
@@ -160,11 +141,7 @@ fn unclosed_bracket(text: &str, at: usize) -> Option<Mistake> {
         return None;
     }
     let help = format!("add the closing `{}`, or put a text that begins with `{open}` in quotes", closing(open));
-    Mistake::new(format!("`{open}` is not closed"), place..place + 1, help)
-}
-
-const fn closing(open: char) -> char {
-    if open == '[' { ']' } else { '}' }
+    Some(Mistake::new(format!("`{open}` is not closed"), place..place + 1, help))
 }
 
 /// The quote that begins the text at `at`: the last one before it that begins a value and is not closed in its line.
@@ -184,7 +161,7 @@ fn unclosed_quote(text: &str, at: usize) -> Option<Mistake> {
             {
                 let start = here.start + place;
                 let help = format!("add the closing {quote}");
-                return Mistake::new("the quote is not closed", start..start + 1, help);
+                return Some(Mistake::new("the quote is not closed", start..start + 1, help));
             }
         }
         line = here.above();
@@ -218,18 +195,18 @@ fn misplaced(here: &Line<'_>) -> Option<Mistake> {
     if !fitting.contains(&indent) && !fitting.is_empty() {
         let columns: Vec<_> = fitting.iter().map(ToString::to_string).collect();
         let what = format!("the indentation of this line, {}, is that of no line before it", spaces(indent));
-        return Mistake::new(what, span, format!("indent it by {}", spaces_of(&columns)));
+        return Some(Mistake::new(what, span, format!("indent it by {}", spaces_of(&columns))));
     }
     let is_item = content.starts_with("- ") || content == "-";
     if is_item {
         let help = "indent the list deeper than the keys before it, below a key of its own";
-        return Mistake::new("a list item stands between keys", span, help);
+        return Some(Mistake::new("a list item stands between keys", span, help));
     }
     if !content.contains(':') {
         let help = "write `key: value`; indent the line deeper if it continues the value before it";
-        return Mistake::new(format!("`{}` is neither a key nor an item", shown(content)), span, help);
+        return Some(Mistake::new(format!("`{}` is neither a key nor an item", shown(content)), span, help));
     }
-    Mistake::new("a key stands between list items", span, "indent it below an item, or begin the line with `- `")
+    Some(Mistake::new("a key stands between list items", span, "indent it below an item, or begin the line with `- `"))
 }
 
 fn spaces(count: usize) -> String {

@@ -14,7 +14,8 @@ use builder::{Builder, scalar_node};
 use dropforge_base::diagnostics::{Code, Diagnostic, with_reason};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::text::{Source, Span};
-use mistakes::{Mistake, mistake};
+use crate::mistake::Mistake;
+use mistakes::mistake;
 
 type Errors = Vec<Box<Diagnostic>>;
 
@@ -112,18 +113,14 @@ fn scan_error(source: &Arc<Source>, limits: &Limits, error: &ScanError) -> Box<D
         return Limit::ValueDepth.error(limits.value_depth as u64).at(source, span, "");
     }
     let refused =
-        |what: &str| Diagnostic::new(Code::InputSyntax, format!("this is not YAML: {what}")).caused_by(error.info());
+        |mistake: Mistake| mistake.report(source, 0, "this is not YAML").caused_by(error.info());
     let lines = if error.info().contains("tab") { usize::MAX } else { 1 };
     if let Some(at) = tab_in_indentation(source.text(), at, lines) {
-        let help = "indent with spaces, not with tabs";
-        return refused("a tab indents this line").at(source, Span::of(at..at + 1), "a tab").with_help(help);
+        let tab = Mistake::new("a tab indents this line", at..at + 1, "indent with spaces, not with tabs");
+        return refused(Mistake { label: "a tab", ..tab });
     }
-    match mistake(source.text(), at, error.kind()) {
-        Some(Mistake { what, span, label, help }) => {
-            Diagnostic { help, ..*refused(&what).at(source, Span::of(span), label) }.into()
-        }
-        None => refused(&error.info()).at(source, span, ""),
-    }
+    let unknown = || Mistake { what: error.info(), span: at..at + next, ..Mistake::default() };
+    refused(mistake(source.text(), at, error.kind()).unwrap_or_else(unknown))
 }
 
 /// Returns the place of the first tab that indents one of some lines, beginning with the line at `at`.
