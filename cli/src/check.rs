@@ -8,9 +8,9 @@ use clap::Args;
 
 use dropforge::bulk::{Failure, TemplateSet, Templates, dialect_of, discover};
 use dropforge::bytecode::Dialect;
-use dropforge::diagnostics::{self, Diagnostic, Severity, counted, without_duplicates};
+use dropforge::diagnostics::{self, Code, Diagnostic, Severity, counted, without_duplicates};
 use dropforge::dialect::hcl::check::{VariableTypes, check_config, check_parsed, check_template, is_module};
-use dropforge::engine::{Engine, EngineBuilder, Template, UnknownNames, path_from_here};
+use dropforge::engine::{Capabilities, Engine, EngineBuilder, Template, UnknownNames, path_from_here};
 use dropforge::limits::Limits;
 use dropforge::text::{Source, Text};
 
@@ -226,7 +226,7 @@ impl Check<'_> {
         self.findings.root = Some(set.root.clone());
         self.findings.templates += set.files.len();
         self.findings.found.extend(errors);
-        self.findings.found.extend(templates.lints());
+        self.findings.found.extend(templates.lints().into_iter().map(refused));
         for template in templates.iter() {
             self.findings.found.extend(self.hcl_errors(template));
             self.valid.templates.push(template.clone());
@@ -271,7 +271,7 @@ impl Check<'_> {
     /// Finds the errors that an HCL template has for any values of its variables. Needs the source, which an artifact may
     /// lack.
     fn hcl_errors(&self, template: &Template) -> Vec<Box<Diagnostic>> {
-        hcl_errors(template, &self.engine, self.types.as_ref())
+        hcl_errors(template, &self.engine, self.types.as_ref(), Some(template.capabilities()))
     }
 
     /// Returns `true` if only templates were given, and all of them compile: then they read what their programs read.
@@ -280,16 +280,32 @@ impl Check<'_> {
     }
 }
 
-/// Finds the errors that an HCL template has for any values of its variables.
-pub(crate) fn hcl_errors(template: &Template, engine: &Engine, types: Option<&VariableTypes>) -> Vec<Box<Diagnostic>> {
+/// Finds the errors that an HCL template has for any values of its variables, and with these capabilities if those of its
+/// runs are known.
+pub(crate) fn hcl_errors(
+    template: &Template,
+    engine: &Engine,
+    types: Option<&VariableTypes>,
+    capabilities: Option<Capabilities<'_>>,
+) -> Vec<Box<Diagnostic>> {
     let (registry, limits) = (engine.registry(Dialect::Hcl), engine.limits());
     let source: Option<&Arc<Source>> = template.program().sources().first();
     let checked = match (template.tree(), source.filter(|_| template.dialect() == Dialect::Hcl)) {
-        (Some(parsed), _) => check_parsed(parsed, registry, types, limits).map_err(|limit| vec![limit]),
+        (Some(parsed), _) => check_parsed(parsed, registry, types, capabilities, limits).map_err(|limit| vec![limit]),
         (None, Some(source)) => check_template(source, registry, types, limits).map_err(|errors| errors.into_vec()),
         (None, None) => Ok(Vec::new()),
     };
     checked.unwrap_or_else(|errors| errors)
+}
+
+/// Makes an error of a warning about a file that a CEL template includes and that does not exist: a run fails where it comes
+/// to it, and other languages refuse it at once.
+fn refused(lint: Box<Diagnostic>) -> Box<Diagnostic> {
+    let dialect = lint.primary().and_then(|label| dialect_of(label.source.name()));
+    match (lint.code, dialect) {
+        (Code::UnknownTemplate, Some(Dialect::CelYaml)) => Diagnostic { severity: Severity::Error, ..*lint }.into(),
+        _ => lint,
+    }
 }
 
 /// The types of the variables of configurations.

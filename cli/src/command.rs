@@ -39,6 +39,7 @@ use crate::{
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum as _};
 use clap_complete::Shell;
 use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::files;
 
 /// Compile templates once and stamp them for thousands of clusters
 ///
@@ -340,8 +341,8 @@ fn run((mut cli, project, expanded): Parsed, args: &[OsString], files: &mut Inpu
 /// `usage`.
 fn change_directory(dir: &Path) -> Result<(), Box<Diagnostic>> {
     std::env::set_current_dir(dir).map_err(|error| {
-        let message = format!("cannot change to directory `{}`: {error}", dir.display());
-        Diagnostic::new(Code::Usage, message)
+        let error = files::unusable("change to directory", dir, error);
+        Diagnostic { code: Code::Usage, ..*error }.into()
     })
 }
 

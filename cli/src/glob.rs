@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use dropforge::bulk::Format;
-use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::diagnostics::{Code, Diagnostic, LOOKED_UP, Result};
+use dropforge::files;
 use dropforge::stdlib::globs::{Glob, States, Syntax};
 
 /// Returns the files that `pattern` names: the path itself if it has no `*` or `?` or exists under that name, otherwise
@@ -25,7 +26,18 @@ pub(super) fn expand(pattern: &str) -> Result<Vec<PathBuf>> {
     let found = walk(Path::new(if pattern.starts_with('/') { "/" } else { "" }), &glob);
     match found.is_empty() {
         false => Ok(found),
-        true => Err(Diagnostic::new(Code::ReadFailed, format!("no file matches `{pattern}`"))),
+        true => Err(unmatched(pattern)),
+    }
+}
+
+/// Returns the error of a pattern that matches nothing, with the names of the folder that it looks into.
+fn unmatched(pattern: &str) -> Box<Diagnostic> {
+    let folder = literal_part(pattern);
+    match std::fs::metadata(&folder) {
+        Err(error) => files::unreadable(&folder, error).with_field(LOOKED_UP, pattern),
+        Ok(_) => Diagnostic::new(Code::ReadFailed, format!("no file matches `{pattern}`"))
+            .with_field(LOOKED_UP, pattern)
+            .with_available(files::names(&folder)),
     }
 }
 

@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, ColorChoice, Command, FromArgMatche
 use dropforge::bulk::values::SetKind;
 use dropforge::bulk::{Entry, RunOptions, TemplateSet, dialect_of, discover_with};
 use dropforge::bytecode::ImportKind;
-use dropforge::diagnostics::Result as Checked;
+use dropforge::diagnostics::{Result as Checked, or_nearest};
 use dropforge::engine::{
     CelDialect, CelPresence, Dialect, Engine, EngineBuilder, HelmOptions, MissingKey, TeraDialect,
 };
@@ -293,10 +293,10 @@ impl TypedValueParser for Languages {
 
 /// Parses the id of a language.
 pub(crate) fn dialect(id: &str) -> Result<Dialect, String> {
-    let ids = Dialect::ALL.map(Dialect::id).join(", ");
+    let ids = Dialect::ALL.map(Dialect::id);
     Dialect::from_id(id).ok_or_else(|| match id {
         "gotmpl" => "Go templates are `helm`".to_owned(),
-        _ => format!("expected one of {ids}"),
+        _ => or_nearest(&format!("expected one of {}", ids.join(", ")), id, &ids),
     })
 }
 

@@ -14,13 +14,13 @@ use crate::chart;
 use crate::exit::{Exit, Failed};
 use crate::fleet::ReadingArgs;
 use crate::input::{InputFiles, is_dash};
-use dropforge::files::unreadable;
 use crate::layers::{self, Given};
 use crate::options::{ValueArgs, named};
 use crate::output::print;
 use crate::project::key;
 use crate::schema::SchemaArgs;
 use crate::stderr::Stderr;
+use dropforge::files::unreadable;
 
 /// Print merged values and where they come from
 ///

@@ -36,7 +36,7 @@ fn a_template_that_cannot_be_parsed_has_one_exit_code() {
         ] {
             let run = sandbox.run(command);
             assert_eq!(run.code, 1, "{file}: {command:?}: {}", run.stderr);
-            assert!(!sandbox.path("out").exists() && !sandbox.path("t.mpk").exists(), "{file}: {command:?}");
+            assert!(!sandbox.path("out/eu-1").exists() && !sandbox.path("t.mpk").exists(), "{file}: {command:?}");
         }
     }
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 use dropforge::bulk::schema::ValuesSchema;
 use dropforge::bulk::{
     Cluster, Failure, Fleet, FleetOptions, Format, Job, KubeSchemas, Layers, Layout, Manifest, Merge, MissingNames,
-    Options, Origins, Output, OutputDir, Overlay, Plan, ReadValues, Renderer, Selection, Selector, Stamp, Watch, discover,
-    finish_shards, input, schema, stamp, stream, values,
+    Options, Origins, Output, OutputDir, Overlay, Plan, ReadValues, Renderer, Selection, Selector, Stamp, Watch,
+    discover, finish_shards, input, schema, stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _, NoLoader};

@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use humansize::{BINARY, format_size};
 
-pub use unreadable::unreadable;
+pub use unreadable::{names, unreadable, unusable};
 
 /// Opens a regular file. A pipe could wait for its writer, and a device may have no end: they are errors.
 ///

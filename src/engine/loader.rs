@@ -1,10 +1,10 @@
 //! Loaders: templates in memory, or in a directory that no name can leave.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::fs;
 
 use super::discover::{listing, matching};
 use super::walk::path_from_here;

@@ -292,9 +292,8 @@ impl Template {
     }
 
     pub(super) fn run<'r>(&'r self, inputs: Inputs<'r>) -> Run<'r> {
-        let Shared { program, linked, limits, files, .. } = &*self.shared;
-        let capabilities = files.iter().fold(self.shared.capabilities, |all, files| all.with_files(files));
-        Run { program, linked, inputs, limits, capabilities, budgets: None }
+        let Shared { program, linked, limits, .. } = &*self.shared;
+        Run { program, linked, inputs, limits, capabilities: self.capabilities(), budgets: None }
     }
 
     /// Returns the memory that the template takes, in bytes, without the templates that it calls: the program, its
@@ -304,6 +303,12 @@ impl Template {
         let residual = self.residual.as_ref().map_or(0, |residual| residual.program.memory());
         let lints: usize = found.lints.iter().map(|lint| LINT + 4 * lint.message.len()).sum();
         size_of::<Shared>() + program.memory() + residual + program.imports().len() * size_of::<[usize; 4]>() + lints
+    }
+
+    /// Returns the capabilities it renders with.
+    pub fn capabilities(&self) -> Capabilities<'_> {
+        let files = self.shared.files.iter();
+        files.fold(self.shared.capabilities, |all, files| all.with_files(files))
     }
 
     /// Returns the limits it renders under.

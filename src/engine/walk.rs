@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::{Component, Path};
 
 use super::discover::{Entry, Reason, Skipped, check_kind, relative};
-use dropforge_base::files::unreadable;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::files::unreadable;
 
 /// Limits on the files in a directory and on the depth of directories.
 const MAX_FILES: usize = 10_000;

@@ -135,8 +135,11 @@ impl Cluster {
 pub(super) fn not_a_map(found: &Data) -> Box<Diagnostic> {
     let error = Diagnostic::new(Code::BadFleet, format!("expected a cluster as a map, found {}", found.kind()))
         .with_note("a fleet is a list of maps, a map per document, a JSON object per line, or a table with a header");
-    // A table or TOML without the extension of a file is a text of YAML.
     match found {
+        Data::Str(name) if !name.contains(['\n', '\t', ',', '=', ';']) => {
+            error.with_help(format!("write `- name: {name}`"))
+        }
+        // A table or TOML without the extension of a file is a text of YAML.
         Data::Str(_) => {
             error.with_help("name the format of CSV, TSV, TOML or HCL on standard input with `--fleet-format`")
         }

@@ -53,7 +53,11 @@ impl Layers {
         let mut origins = Origins::default();
         for (map, place) in maps.iter().zip(self.places()) {
             let mut changes = Changes { is_deep: true, ..Changes::default() };
-            changes.compare(&before, map.iter().map(|(key, value)| (key.as_str(), Given::Data(value))), &mut Vec::new());
+            changes.compare(
+                &before,
+                map.iter().map(|(key, value)| (key.as_str(), Given::Data(value))),
+                &mut Vec::new(),
+            );
             origins.add_file(map, place.clone());
             found.extend(changes.found.iter().map(|change| Failure::new(change.warning(&origins))));
             merge(&mut before, map.clone());
@@ -125,12 +129,7 @@ impl Changes {
         json_entries(text, |key, value| self.entry(shared, key, Given::Json(value), path))
     }
 
-    fn compare<'d>(
-        &mut self,
-        shared: &DataMap,
-        own: impl Iterator<Item = (&'d str, Given<'d>)>,
-        path: &mut Vec<Step>,
-    ) {
+    fn compare<'d>(&mut self, shared: &DataMap, own: impl Iterator<Item = (&'d str, Given<'d>)>, path: &mut Vec<Step>) {
         own.for_each(|(key, value)| self.entry(shared, key, value, path));
     }
 
@@ -177,9 +176,9 @@ impl Change {
         let warning = Diagnostic::warning(Code::KindChange, format!("a {new} replaces the {old} `{path}`"));
         let given: Vec<_> = origins.of(&self.path).take(2).collect();
         let places = given.iter().filter_map(|origin| origin.place());
-        let warning = places.zip([format!("a {new}"), format!("a {old}")]).fold(warning, |warning, ((source, span), kind)| {
-            warning.at(source, span, kind)
-        });
+        let warning = places
+            .zip([format!("a {new}"), format!("a {old}")])
+            .fold(warning, |warning, ((source, span), kind)| warning.at(source, span, kind));
         warning.with_help(match &self.key {
             Some(key) => format!("to change a part of the map, write `{path}: {{{key}: …}}`; null removes it"),
             None => format!("make both a {old}, or give one another name; null removes a value"),
@@ -196,7 +195,8 @@ mod tests {
 
     /// Returns the warnings about the values of two files and a fleet.
     fn warnings(files: &[&str], fleet: (&str, &str), merge: Merge) -> Vec<(String, Vec<String>)> {
-        let sources: Vec<_> = ["a.yaml", "b.yaml"].iter().zip(files).map(|(name, text)| Source::new(*name, *text)).collect();
+        let sources: Vec<_> =
+            ["a.yaml", "b.yaml"].iter().zip(files).map(|(name, text)| Source::new(*name, *text)).collect();
         let maps: Vec<_> = sources.iter().map(|source| input::map(source, Format::Yaml).unwrap()).collect();
         let places = sources.iter().map(|source| Place::file(source, Format::Yaml)).collect();
         let layers = Layers::new(maps, Vec::new(), merge).with_places(places);
@@ -204,7 +204,12 @@ mod tests {
         let fleet = Fleet::read(&Source::new(name, text), Format::of(name, text), &FleetOptions::default()).unwrap();
         let clusters = Selection::of(&fleet, &layers, &Selector::default()).unwrap();
         let shown = |failure: Failure| {
-            let places: Vec<_> = failure.diagnostic.labels.iter().map(|label| format!("{}:{}", label.source.name(), label.position())).collect();
+            let places: Vec<_> = failure
+                .diagnostic
+                .labels
+                .iter()
+                .map(|label| format!("{}:{}", label.source.name(), label.position()))
+                .collect();
             (format!("{} ({})", failure.diagnostic.message, places.join(", ")), failure.clusters)
         };
         layers.kind_changes(&clusters).unwrap().into_iter().map(shown).collect()
@@ -214,9 +219,9 @@ mod tests {
     fn changes_of_kinds_are_found_with_both_places_in_every_format() {
         let shared = "env: {name: prod}\nl: [1]\nm: {n: {o: 1}, p: 2}\ns: x\nz: null\n";
         let expected = [
-            ("a string replaces the map `env` (f:1:19, a.yaml:1:6)", vec!["c1", "c2"]),
-            ("a list replaces the map `m.n` (f:1:35, a.yaml:3:8)", vec!["c1"]),
-            ("a map replaces the string `s` (f:1:44, a.yaml:4:4)", vec!["c1"]),
+            ("a string replaces the map `env` (f:1:20, a.yaml:1:6)", vec!["c1", "c2"]),
+            ("a list replaces the map `m.n` (f:1:33, a.yaml:3:8)", vec!["c1"]),
+            ("a map replaces the string `s` (f:1:52, a.yaml:4:4)", vec!["c1"]),
         ];
         let lines = [
             r#"{"name":"c1","env":"x","m":{"n":[],"p":"text"},"s":{},"l":null,"z":{}}"#,

@@ -74,7 +74,9 @@ impl Layout {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, behind)) = rest.split_once('{') {
-            let Some((name, behind)) = behind.split_once('}') else { return Err(bad("unclosed `{`")) };
+            let Some((name, behind)) = behind.split_once('}') else {
+                return Err(bad("unclosed `{`").with_help("add the closing `}` after the name"));
+            };
             if before.contains('}') || name.contains('{') {
                 return Err(bad("braces do not match"));
             }

@@ -310,9 +310,12 @@ pub(super) fn through_link(path: &Path, part: &str) -> Box<Diagnostic> {
 /// Returns the error of a failed system call. The path is a note, so that one cause has one message.
 pub(super) fn cannot(verb: &str, path: &Path, error: std::io::Error) -> Box<Diagnostic> {
     let code = if matches!(verb, "read") { Code::ReadFailed } else { Code::WriteFailed };
-    Diagnostic::new(code, format!("cannot {verb}: {error}"))
+    let is_file = error.kind() == std::io::ErrorKind::NotADirectory && path.is_file();
+    let why = if is_file { "it is a file, not a directory".to_owned() } else { error.to_string() };
+    let failed = Diagnostic::new(code, format!("cannot {verb}: {why}"))
         .with_note(format!("path: {}", path.display()))
-        .caused_by(error)
+        .caused_by(error);
+    if is_file { failed.with_help("name another directory with `-o DIR`") } else { failed }
 }
 
 #[cfg(test)]

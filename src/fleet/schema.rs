@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::input::{self, Format};
 use super::origins::Origins;
-use super::values::Step;
+use super::values::{Step, value_at};
 use dropforge_base::diagnostics::{Code, Diagnostic, PROBLEM, Result, counted, listed, nearest};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
@@ -134,10 +134,23 @@ impl ValuesSchema {
         }
         let mut path = Step::of_pointer(&violation.pointer, values);
         path.extend(strangers(&violation).first().map(|name| Step::Key(name.clone())));
+        if let Some(near) = self.misspelled(&violation, value_of(values, &path)) {
+            let missing = violation.names().first().map_or("", String::as_str);
+            error = error.with_help(format!("did you mean `{missing}` by `{near}`?"));
+            path.push(Step::Key(near));
+        }
         let Violation { keyword, limit, value, .. } = violation;
         error.fields.extend([("keyword", keyword.to_owned()), ("limit", limit)]);
         error.fields.extend(value.map(|value| ("value", value)));
         FoundViolation { error, path, is_whole: false }
+    }
+
+    /// Returns the property that is likely a misspelling of a missing one: it is near, and the schema does not know it.
+    fn misspelled(&self, violation: &Violation, value: Option<&DataMap>) -> Option<String> {
+        let missing = violation.names().first().filter(|_| violation.keyword == "required")?;
+        let known = self.compiled.properties_at(violation.node);
+        let strange = value?.keys().map(String::as_str).filter(|name| !known.contains(name));
+        nearest(missing, strange).map(str::to_owned)
     }
 
     /// Returns the span of the violated keyword, or of the schema that has it.
@@ -156,14 +169,38 @@ pub(super) fn unfit(code: Code, what: &str, schema: &Schema, violation: &Violati
         }
         [first, ..] => {
             let names = listed_properties(strangers(violation));
-            let known = schema.node(violation.node).map(|node| node.properties.keys().map(String::as_str));
-            let near = nearest(first, known.into_iter().flatten());
+            let known = schema.properties_at(violation.node);
+            let near = nearest(first, known.iter().copied());
             let error = Diagnostic::new(code, format!("{what}: unexpected {names} ({})", violation.keyword));
+            let error = if known.is_empty() { error } else { error.with_available(known) };
             (error, near.map(|near| format!("did you mean `{near}`?")))
         }
     };
-    error.help = help.or_else(|| violation.help.clone());
+    error.help = help.or_else(|| violation.help.clone()).or_else(|| quotes(violation));
     error.with_field("pointer", violation.pointer.as_str())
+}
+
+/// Returns the fix of a value that is of the right type with, or without, quotes.
+fn quotes(violation: &Violation) -> Option<String> {
+    let is = |types: &[&str]| violation.keyword == "type" && types.contains(&violation.limit.trim_matches('"'));
+    let value = violation.value.as_deref()?;
+    let text = value.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    match text {
+        Some(text) if is(&["integer", "number"]) && text.parse::<f64>().is_ok() => {
+            Some("write it without quotes".to_owned())
+        }
+        Some("true" | "false") if is(&["boolean"]) => Some("write it without quotes".to_owned()),
+        None if is(&["string"]) && !value.starts_with(['[', '{', 'n']) => {
+            Some("put it in quotes; use `--set-string` for an option, and `--csv-types strings` for a table".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Returns the map at a path.
+fn value_of<'d>(values: &'d DataMap, path: &[Step]) -> Option<&'d DataMap> {
+    let Some((first, rest)) = path.split_first() else { return Some(values) };
+    value_at(values.get(first.key()?)?, rest)?.as_map()
 }
 
 /// Returns the names of the properties that are not allowed.

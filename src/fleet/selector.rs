@@ -182,6 +182,12 @@ impl TermInputs {
     /// Returns the term that was likely meant.
     fn near(&self, term: &Term) -> Option<String> {
         match &term.test {
+            // Labels of some tools are written with a colon.
+            Test::Present if term.text.contains(':') => {
+                let (key, value) = term.text.split_once(':')?;
+                let key = nearest(key, self.keys.iter().map(String::as_str)).unwrap_or(key);
+                Some(format!("{key}={value}"))
+            }
             _ if self.values.is_empty() => {
                 let key = nearest(&term.path, self.keys.iter().map(String::as_str))?;
                 Some(term.text.replacen(&term.path, key, 1))
@@ -240,7 +246,12 @@ fn presence(text: &str) -> (&str, Test, bool) {
 }
 
 fn invalid(text: &str) -> Box<Diagnostic> {
-    Diagnostic::new(Code::Usage, format!("invalid selector `{}`", text.trim()))
+    let text = text.trim();
+    if text.contains('(') && !text.contains(')') {
+        let message = format!("invalid selector `{text}`: `(` is not closed");
+        return Diagnostic::new(Code::Usage, message).with_help(format!("write `{text})`"));
+    }
+    Diagnostic::new(Code::Usage, format!("invalid selector `{text}`"))
         .with_help("use `k`, `!k`, `k=v`, `k!=v`, `k in (v, w)` or `k notin (v, w)`, separated by commas")
 }
 

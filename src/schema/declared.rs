@@ -63,6 +63,18 @@ impl Schema {
         Some(schemas)
     }
 
+    /// Returns the properties that are declared by a schema and by those that may apply to the same object.
+    pub fn properties_at(&self, id: NodeId) -> Vec<&str> {
+        let (mut ids, mut at) = (vec![id], 0);
+        while let Some(node) = ids.get(at).and_then(|id| self.node(*id)).filter(|_| ids.len() <= SCHEMAS) {
+            at += 1;
+            let new: Vec<NodeId> = node.in_place().filter(|id| !ids.contains(id)).collect();
+            ids.extend(new);
+        }
+        let nodes = ids.into_iter().filter_map(|id| self.node(id));
+        nodes.flat_map(|node| node.properties.keys().map(String::as_str)).collect()
+    }
+
     /// Returns the schemas of the value under a key of an object with these schemas.
     fn below(&self, mut schemas: Vec<NodeId>, key: &str) -> Option<Vec<NodeId>> {
         let (mut found, mut at) = (Vec::new(), 0);

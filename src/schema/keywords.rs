@@ -133,13 +133,26 @@ fn of_simple_schema(name: &str) -> Option<String> {
 /// Maximum number of patterns in a schema.
 const PATTERNS: usize = 256;
 
+/// Types of programming languages, with those of JSON Schema.
+const ALIASES: [(&[&str], &str); 6] = [
+    (&["int", "long", "uint"], "integer"),
+    (&["float", "double", "decimal"], "number"),
+    (&["str", "text"], "string"),
+    (&["bool"], "boolean"),
+    (&["list", "tuple", "slice", "set"], "array"),
+    (&["map", "dict", "hash", "struct"], "object"),
+];
+
 impl<'d> Compiler<'d> {
     pub(super) fn one_type(&mut self, at: &str, name: &str) -> Types {
         Types::named(name).unwrap_or_else(|| {
             self.error(at, format!("there is no type `{name}`"));
             match of_simple_schema(name) {
                 Some(help) => self.errors.last_mut().into_iter().for_each(|error| error.help = Some(help.clone())),
-                None => self.suggest(name, Types::NAMES),
+                None => match ALIASES.iter().find(|(names, _)| names.contains(&name)) {
+                    Some((_, meant)) => self.suggest(meant, Types::NAMES),
+                    None => self.suggest(name, Types::NAMES),
+                },
             }
             if let Some(error) = self.errors.last_mut().filter(|error| error.help.is_none()) {
                 error.help = Some(format!("the types are {}", Types::NAMES.join(", ")));

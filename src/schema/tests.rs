@@ -92,6 +92,8 @@ fn every_schema_error_has_a_pointer() {
     for (schema, wanted) in [
         ("1", ": a schema must be a map or the name of a type"),
         ("strng", ": there is no type `strng`; did you mean `string`?"),
+        ("type: int", "/type: there is no type `int`; did you mean `integer`?"),
+        ("type: [bool, string]", "/type: there is no type `bool`; did you mean `boolean`?"),
         (
             "integer | default=3 minimum=1",
             ": there is no type `integer | default=3 minimum=1`; write `{type: integer, default: 3, minimum: 1}`; `--schema-defaults` gives inputs their defaults",

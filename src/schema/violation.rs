@@ -43,6 +43,16 @@ pub struct Violation {
     pub detail: Detail,
 }
 
+impl Violation {
+    /// Returns the names of the properties that the violation is about.
+    pub fn names(&self) -> &[String] {
+        match &self.detail {
+            Detail::Names(names) => names,
+            _ => &[],
+        }
+    }
+}
+
 /// Further facts about a violation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Detail {

@@ -124,9 +124,11 @@ impl<'t> Here<'t> {
                 Some(Mistake::new(what, self.one(), "write the value; `null` is none, `\"\"` an empty text"))
             }
             _ if word.is_empty() => None,
-            _ if self.is_yaml(span.end) => {
-                Some(Mistake::new("this looks like YAML", span, "name the file `.yaml`, or put keys and texts in double quotes"))
-            }
+            _ if self.is_yaml(span.end) => Some(Mistake::new(
+                "this looks like YAML",
+                span,
+                "name the file `.yaml`, or put keys and texts in double quotes",
+            )),
             _ => Some(Mistake::word("JSON", word, span)),
         }
     }
@@ -174,7 +176,9 @@ impl<'t> Here<'t> {
             ':' if open == '[' => {
                 Some(Mistake::new("a list has no keys", self.one(), "put the entry in braces: `{\"key\": VALUE}`"))
             }
-            ':' | '=' => Some(Mistake::new(format!("`{next}` stands after a value"), self.one(), "put a `,` between entries")),
+            ':' | '=' => {
+                Some(Mistake::new(format!("`{next}` stands after a value"), self.one(), "put a `,` between entries"))
+            }
             _ if is_adjacent && last == '"' && next.is_alphanumeric() => Some(inner_quote(previous)),
             _ if is_adjacent && !"]}\"".contains(last) && !"[{\"".contains(next) => self.value(),
             _ => {
@@ -209,7 +213,8 @@ impl<'t> Here<'t> {
         let is_control = |(_, c): &(usize, char)| c.is_control();
         let (at, c) = self.text.get(..self.one().end)?.char_indices().rev().find(is_control)?;
         if matches!(c, '\n' | '\r') {
-            return Here { at, ..self }.unclosed_string("add the closing `\"`; a line break in a text is written `\\n`");
+            return Here { at, ..self }
+                .unclosed_string("add the closing `\"`; a line break in a text is written `\\n`");
         }
         let escape = if c == '\t' { "\\t".to_owned() } else { format!("\\u{:04x}", u32::from(c)) };
         let what = if c == '\t' { "a text has a tab in it" } else { "a text has a control character in it" };
@@ -315,7 +320,8 @@ mod tests {
     #[test]
     fn damaged_texts_have_their_place() {
         let text = "{\"é\": [1.5, {\"b\": \"x\\\"y\"}, null],\n \"c\": true}";
-        let with = ["", "\"", "'", "{", "}", "[", "]", ",", ":", "=", ";", "#", "/", "\\", "\n", "\t", "a", "0", ".", "é"];
+        let with =
+            ["", "\"", "'", "{", "}", "[", "]", ",", ":", "=", ";", "#", "/", "\\", "\n", "\t", "a", "0", ".", "é"];
         for (at, c) in text.char_indices() {
             for new in with {
                 let damaged = [&text[..at], new, &text[at + c.len_utf8()..]].concat();

@@ -65,14 +65,14 @@ pub use json_lexer::{JsonPart, json_entries, json_maps, json_parts};
 pub use long_numbers::narrowed_number;
 pub use map::{Map, Shape, Shapes};
 #[doc(hidden)]
+pub use mistake::Mistake;
+#[doc(hidden)]
 pub use numbers::Numbers;
 pub use output::OutputFormat;
 #[doc(hidden)]
 pub use output::{ByKey, Key, MapEntries, Tree, TreeNode, View, Viewed, write_documents};
 pub use output::{QUOTED, write_quoted, write_yaml};
 pub use path::{Step, add_name, node_at, value_at};
-#[doc(hidden)]
-pub use mistake::Mistake;
 pub use read_json::check_json;
 #[doc(hidden)]
 pub use read_json::{json_failure, json_mistake};

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
-use dropforge::files::unreadable;
 use crate::options::limits;
 use crate::output::print;
 use crate::stderr::Stderr;
@@ -15,6 +14,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::dialect::hcl::format::format;
 use dropforge::dialect::hcl::syntax::parser::parse_config;
 use dropforge::engine::{Dialect, dialect_of};
+use dropforge::files::unreadable;
 
 /// Maximum depth of a directory search.
 const MAX_DEPTH: usize = 64;

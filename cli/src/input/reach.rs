@@ -6,8 +6,8 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::files::{self, FileError, Files};
 
 use super::{InputFiles, is_dash, is_url};
-use dropforge::files::unreadable;
 use crate::remote;
+use dropforge::files::unreadable;
 
 /// The inputs that may be read.
 #[derive(Debug, Clone, Default)]

@@ -148,7 +148,7 @@ impl Ready {
             Err(errors) => return Some(errors.into_vec()),
         };
         let mut found = template.lints().to_vec();
-        found.extend(hcl_errors(&template, &engine, self.types.as_ref()));
+        found.extend(hcl_errors(&template, &engine, self.types.as_ref(), None));
         if self.args.values.any() && self.outputs.contains(&name) {
             let mut missing = MissingNames::of([&template]);
             missing.look_at(0, &self.values.merged);

@@ -93,7 +93,12 @@ impl SettingsReader<'_> {
             (_, other) => {
                 let wanted = key.wanted();
                 let message = format!("`{}` must be {wanted}, found {}", key.name, other.type_str());
-                self.errors.push(self.error(message, span));
+                let example = match key.kind() {
+                    Kind::Flag => "true",
+                    _ if key.is_list => "[\"…\"]",
+                    _ => "\"…\"",
+                };
+                self.errors.push(self.error(message, span).with_help(format!("write `{} = {example}`", key.name)));
                 None
             }
         }

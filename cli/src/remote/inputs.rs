@@ -1,10 +1,10 @@
 //! Inputs by URL: objects in memory, objects and prefixes in temporary directories.
 
 use std::fs::{self, File};
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::diagnostics::Result;
 use dropforge::files::unreadable;
 use dropforge::remote::{Bucket, Location, Store, TreeLimits, fetch_file, fetch_tree, oci};
 use tempfile::TempDir;

@@ -8,8 +8,8 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::files;
 
 use super::plain;
-use dropforge::files::unreadable;
 use crate::remote::{self, StoredOutput};
+use dropforge::files::unreadable;
 
 /// Maximum size of an output.
 const LONGEST: u64 = 1 << 30;

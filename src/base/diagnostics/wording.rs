@@ -76,6 +76,19 @@ pub fn nearest_path<'c>(wanted: &str, candidates: impl IntoIterator<Item = &'c s
     }
 }
 
+/// Lists the words that an option takes, with the one that `wanted` is most likely a misspelling of.
+///
+/// ```
+/// use dropforge::diagnostics::or_nearest;
+/// assert_eq!(or_nearest("expected one of json, yaml", "yml", &["json", "yaml"]), "expected one of json, yaml; did you mean `yaml`?");
+/// ```
+pub fn or_nearest(known: &str, wanted: &str, words: &[&str]) -> String {
+    match nearest(wanted, words.iter().copied()) {
+        Some(near) => format!("{known}; did you mean `{near}`?"),
+        None => known.to_owned(),
+    }
+}
+
 /// Splits a path before the first dot of its last part.
 fn extension_of(path: &str) -> (&str, &str) {
     let start = path.rfind('/').map_or(0, |slash| slash + 1);

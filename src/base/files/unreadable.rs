@@ -16,10 +16,15 @@ const LISTED: usize = 20;
 ///
 /// A missing one is reported with the name that is near it in its folder, or else with the names of that folder.
 pub fn unreadable(path: &Path, error: io::Error) -> Box<Diagnostic> {
+    unusable("read", path, error)
+}
+
+/// Works like [`unreadable`], for something else that cannot be done with a file: `change to directory`.
+pub fn unusable(what: &str, path: &Path, error: io::Error) -> Box<Diagnostic> {
     let is_missing = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
     let missing = is_missing.then(|| Missing::of(path));
     let why = missing.as_ref().map_or_else(|| error.to_string(), |missing| missing.why(path));
-    let failed = Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {why}", path.display()))
+    let failed = Diagnostic::new(Code::ReadFailed, format!("cannot {what} `{}`: {why}", path.display()))
         .with_field(LOOKED_UP, path.display().to_string())
         .caused_by(error);
     match missing {
@@ -70,7 +75,7 @@ impl<'p> Missing<'p> {
 }
 
 /// Returns the names in a folder without hidden ones, sorted.
-fn names(folder: &Path) -> Vec<String> {
+pub fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().take(NAMES).flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
@@ -95,7 +100,10 @@ mod tests {
         let of = |name: &str| {
             let path = dir.path().join(name);
             let error = unreadable(&path, fs::metadata(&path).unwrap_err());
-            let help = error.help.clone().unwrap_or_else(|| error.available.iter().flatten().cloned().collect::<Vec<_>>().join(" "));
+            let help = error
+                .help
+                .clone()
+                .unwrap_or_else(|| error.available.iter().flatten().cloned().collect::<Vec<_>>().join(" "));
             [error.message.clone(), help].map(|text| text.replace(&root, ""))
         };
         let missing = |name: &str| format!("cannot read `{name}`: it does not exist");

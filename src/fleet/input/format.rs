@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::str::FromStr;
 
+use dropforge_base::diagnostics::or_nearest;
+
 use dropforge_base::text::Source;
 
 /// The format of an input file.
@@ -140,8 +142,8 @@ impl FromStr for Format {
     /// A message that lists the formats.
     fn from_str(name: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join("`, `");
-            format!("the formats are `{names}`")
+            let names = Self::ALL.map(Self::name);
+            or_nearest(&format!("the formats are `{}`", names.join("`, `")), name, &names)
         })
     }
 }

@@ -62,7 +62,8 @@ pub fn map(source: &Arc<Source>, format: Format) -> Result<DataMap> {
         (None, _) => Ok(DataMap::default()),
         (Some(Ok(map)), 0) => Ok(map),
         (Some(Err(other)), 0) => {
-            Err(invalid(source, format!("expected one map in a values file, found {}", other.kind())))
+            let error = invalid(source, format!("expected one map in a values file, found {}", other.kind()));
+            Err(error.with_help("write `KEY: VALUE`, or another format with its extension, such as `.toml` or `.env`"))
         }
         (Some(_), more) => {
             Err(invalid(source, format!("expected one document in a values file, found {}", thousands(more + 1))))
@@ -186,7 +187,10 @@ mod tests {
 
     #[test]
     fn errors_have_places() {
-        assert_eq!(read("a.json", "{\n  \"a\": x\n}").unwrap_err(), "E0801: invalid JSON: `x` is not in quotes (a.json:2:8)");
+        assert_eq!(
+            read("a.json", "{\n  \"a\": x\n}").unwrap_err(),
+            "E0801: invalid JSON: `x` is not in quotes (a.json:2:8)"
+        );
         assert_eq!(
             read("a.ndjson", "{}\n{]\n").unwrap_err(),
             "E0801: invalid JSON: key must be a string (a.ndjson:2:2)"

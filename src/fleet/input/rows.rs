@@ -218,7 +218,12 @@ impl<'s> Places<'s> {
         let (at, mut map) = (self.of(record.position()), DataMap::default());
         if let Some(cells) = self.cells.filter(|cells| *cells != record.len()) {
             let message = format!("expected {} as in the header, found {}", counted(cells, "cell"), record.len());
-            return Err(failed(self.source, self.source.character(at).range(), message));
+            let help = match (record.len() > cells, delimiter) {
+                (true, b',') => "put a cell with a comma in quotes",
+                (true, _) => "put a cell with a tab in quotes",
+                (false, _) => "write every cell of the header: an empty one has nothing before its separator",
+            };
+            return Err(failed(self.source, self.source.character(at).range(), message).with_help(help));
         }
         gaps.allow(record.len());
         for (nth, ((column, is_typed), text)) in

@@ -67,7 +67,9 @@ fn without_values(error: Box<Diagnostic>, scope: Scope, name: &str) -> Box<Diagn
     let note = format!("the inputs have no values in `{scope}` that can be inserted");
     let name = abridged(name);
     let help = match (scope, name.split('.').collect::<Vec<_>>().as_slice()) {
-        (Scope::Steps, [id, _, output]) => format!("give it in the inputs: `steps: {{{id}: {{outputs: {{{output}: …}}}}}}`"),
+        (Scope::Steps, [id, _, output]) => {
+            format!("give it in the inputs: `steps: {{{id}: {{outputs: {{{output}: …}}}}}}`")
+        }
         _ => format!("give it in the inputs: `{scope}: {{{name}: …}}`"),
     };
     Box::new(Diagnostic { available: None, ..*error.with_note(note).with_help(help) })

@@ -105,7 +105,9 @@ fn bad_set(origin: &str, why: &str) -> Box<Diagnostic> {
 fn bad_json(origin: &str, text: &str, error: &serde_json::Error) -> Box<Diagnostic> {
     let Mistake { what, help, .. } = json_mistake(text, error);
     let error = bad_set(origin, &format!("invalid JSON: {what}"));
-    error.with_help(help.unwrap_or_else(|| "give a value as JSON: `--set-json 'NAME={\"key\": [1, \"text\"]}'`".to_owned()))
+    error.with_help(
+        help.unwrap_or_else(|| "give a value as JSON: `--set-json 'NAME={\"key\": [1, \"text\"]}'`".to_owned()),
+    )
 }
 
 /// Characters that end a name of an assignment.
@@ -300,7 +302,9 @@ impl<'t> SetParser<'t> {
             value = match values.next() {
                 Some(Ok(value)) => value,
                 Some(Err(error)) => {
-                    return Err(bad_json(&self.origin, text, &error).with_field("reason", "json").with_field("part", ""));
+                    return Err(bad_json(&self.origin, text, &error)
+                        .with_field("reason", "json")
+                        .with_field("part", ""));
                 }
                 None => Data::Null,
             };

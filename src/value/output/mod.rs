@@ -14,7 +14,7 @@ use crate::json::{Json, JsonStyle};
 use crate::yaml::{Kyaml, Yaml, quoted};
 use crate::{Entries, Map, Text, Value};
 pub(super) use buffer::Buffer;
-use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, or_nearest};
 use dropforge_base::limits::Limit;
 pub use tree::{ByKey, Common, Key, Tree, TreeNode, View, Viewed, plain};
 pub(super) use tree::{duplicate, non_finite, not_plain, time_text};
@@ -72,8 +72,8 @@ impl FromStr for OutputFormat {
     /// A message that lists the formats.
     fn from_str(name: &str) -> std::result::Result<Self, String> {
         Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join("`, `");
-            format!("the formats are `{names}`")
+            let names = Self::ALL.map(Self::name);
+            or_nearest(&format!("the formats are `{}`", names.join("`, `")), name, &names)
         })
     }
 }

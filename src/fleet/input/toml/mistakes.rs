@@ -28,7 +28,7 @@ pub(super) fn of(source: &Arc<Source>) -> Vec<Box<Diagnostic>> {
             found.extend(errors.iter().filter(|_| keeps_tables).map(|error| duplicate(source, error)));
             break;
         };
-        let mistake = Here::new(&text, &errors, first).mistake();
+        let mistake = Here { text: &text, at: start(first), message: first.message() }.mistake();
         let lines = damaged(&text, &mistake.span, start(first));
         let part = text.get(lines.clone()).unwrap_or("");
         keeps_tables &= !part.trim_start().starts_with('[');
@@ -69,16 +69,9 @@ struct Here<'t> {
     text: &'t str,
     at: usize,
     message: &'t str,
-    /// `true` if the parser misses a closing bracket.
-    is_open: bool,
 }
 
 impl<'t> Here<'t> {
-    fn new(text: &'t str, errors: &[Error], first: &'t Error) -> Self {
-        let is_open = errors.iter().any(|error| error.message().starts_with("unclosed"));
-        Self { text, at: start(first), message: first.message(), is_open }
-    }
-
     fn mistake(&self) -> Mistake {
         self.known().unwrap_or_else(|| Mistake {
             what: self.message.to_owned(),
@@ -89,6 +82,11 @@ impl<'t> Here<'t> {
 
     fn known(&self) -> Option<Mistake> {
         let is = |starts: &[&str]| starts.iter().any(|start| self.message.starts_with(start));
+        let is_above =
+            |(_, start): (char, usize)| self.text.get(start..self.at).is_some_and(|text| text.contains('\n'));
+        if self.open().0.is_some_and(|bracket| is_above(bracket) && self.is_unclosed(bracket.1)) {
+            return self.bracket();
+        }
         if is(&["invalid basic string", "invalid literal string", "invalid multi-line"]) {
             return self.unclosed_quote();
         }
@@ -98,7 +96,13 @@ impl<'t> Here<'t> {
         if is(&["unclosed", "missing comma", "unexpected `=`", "missing inline table"]) {
             return self.bracket();
         }
-        if is(&["key with no value", "invalid unquoted key", "invalid key-value", "missing assignment", "unquoted keys"]) {
+        if is(&[
+            "key with no value",
+            "invalid unquoted key",
+            "invalid key-value",
+            "missing assignment",
+            "unquoted keys",
+        ]) {
             return self.entry();
         }
         if is(&["extra comma", "extra `=`"]) {
@@ -148,6 +152,20 @@ impl<'t> Here<'t> {
         (brackets.last().copied(), quote)
     }
 
+    /// Returns `true` if nothing closes the bracket at `start`.
+    fn is_unclosed(&self, start: usize) -> bool {
+        let mut depth = 0_usize;
+        for token in toml_parser::Source::new(self.text).lex().skip_while(|token| token.span().start() < start) {
+            match token.kind() {
+                TokenKind::LeftSquareBracket | TokenKind::LeftCurlyBracket => depth += 1,
+                TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket if depth == 1 => return false,
+                TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        true
+    }
+
     fn unclosed_quote(&self) -> Option<Mistake> {
         let (start, quote) = self.open().1?;
         Some(Mistake::new("the quote is not closed", start..start + quote.len(), format!("add the closing `{quote}`")))
@@ -167,12 +185,12 @@ impl<'t> Here<'t> {
             let what = format!("`{open}` is closed by `{next}`");
             return Some(Mistake::new(what, self.at..self.at + 1, format!("close it with `{close}`")));
         }
-        if line.starts_with('[') && line.ends_with(']') && !line.contains(['=', ',']) {
-            let name = line.trim_matches(['[', ']']);
+        let name = line.trim_matches(['[', ']']);
+        if line.starts_with('[') && line.ends_with(']') && name.contains(' ') && !name.contains(['=', ',']) {
             let help = format!("put it in quotes: `{}`", line.replace(name, &format!("\"{name}\"")));
             return Some(Mistake::new("the name of the table has a space in it", start..start + line.len(), help));
         }
-        if self.is_open {
+        if self.is_unclosed(start) {
             let help = format!("add the closing `{close}`");
             return Some(Mistake::new(format!("`{open}` is not closed"), start..start + 1, help));
         }
@@ -256,7 +274,11 @@ impl<'t> Here<'t> {
         }
         if word.contains(' ') && word.split_whitespace().all(is_number) {
             let end = start + word.find(' ')?;
-            return Some(Mistake::new("a comma is missing after this value", start..end, "put a `,` between the values"));
+            return Some(Mistake::new(
+                "a comma is missing after this value",
+                start..end,
+                "put a `,` between the values",
+            ));
         }
         Some(Mistake::word("TOML", word, span))
     }
@@ -264,7 +286,8 @@ impl<'t> Here<'t> {
 
 /// Returns a value of YAML as TOML writes it.
 fn as_value(text: &str) -> String {
-    let is_value = text.starts_with(['"', '\'', '[', '{']) || matches!(text, "true" | "false") || text.parse::<f64>().is_ok();
+    let is_value =
+        text.starts_with(['"', '\'', '[', '{']) || matches!(text, "true" | "false") || text.parse::<f64>().is_ok();
     match text {
         "" => "VALUE".to_owned(),
         text if is_value => text.to_owned(),
@@ -295,7 +318,10 @@ mod tests {
             ("a: prod\nb = 1\n", &[("1:2", "`:` stands after a key", "write `a = \"prod\"`")]),
             (
                 "a: 1\nb: [2]\n",
-                &[("1:2", "`:` stands after a key", "write `a = 1`"), ("2:2", "`:` stands after a key", "write `b = [2]`")],
+                &[
+                    ("1:2", "`:` stands after a key", "write `a = 1`"),
+                    ("2:2", "`:` stands after a key", "write `b = [2]`"),
+                ],
             ),
             ("a = {b: 1}\n", &[("1:7", "`:` stands after a key", "write `=`")]),
             ("my key = 1\n", &[("1:1", "the key `my key` needs quotes", "`\"my key\" = 1`")]),

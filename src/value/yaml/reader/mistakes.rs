@@ -1,7 +1,6 @@
 //! Syntax errors of YAML in plain words: where the mistake is, and the likely fix. The parser names what it did not expect,
 //! which often stands lines after the mistake.
 
-
 use granit_parser::ErrorKind;
 
 use crate::mistake::{Mistake, closing};

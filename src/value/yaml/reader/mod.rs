@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use granit_parser::{ErrorKind, Parser, ScanError};
 
+use crate::mistake::Mistake;
 use crate::yaml::{Entry, Kind, Node, Style};
 use crate::{Data, Scanner};
 use builder::{Builder, scalar_node};
 use dropforge_base::diagnostics::{Code, Diagnostic, with_reason};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::text::{Source, Span};
-use crate::mistake::Mistake;
 use mistakes::mistake;
 
 type Errors = Vec<Box<Diagnostic>>;
@@ -112,8 +112,7 @@ fn scan_error(source: &Arc<Source>, limits: &Limits, error: &ScanError) -> Box<D
     if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
         return Limit::ValueDepth.error(limits.value_depth as u64).at(source, span, "");
     }
-    let refused =
-        |mistake: Mistake| mistake.report(source, 0, "this is not YAML").caused_by(error.info());
+    let refused = |mistake: Mistake| mistake.report(source, 0, "this is not YAML").caused_by(error.info());
     let lines = if error.info().contains("tab") { usize::MAX } else { 1 };
     if let Some(at) = tab_in_indentation(source.text(), at, lines) {
         let tab = Mistake::new("a tab indents this line", at..at + 1, "indent with spaces, not with tabs");

@@ -141,6 +141,7 @@ pub(super) struct Checker<'c, 's> {
     space: &'s Space,
     compiler: &'c Compiler,
     variables: Value<'s>,
+    capabilities: Capabilities<'s>,
     budgets: Budgets,
     /// The regions to check.
     pub pending: Vec<Region<'s>>,
@@ -149,10 +150,15 @@ pub(super) struct Checker<'c, 's> {
 }
 
 impl<'c, 's> Checker<'c, 's> {
-    /// Creates a checker of expressions with these variables.
+    /// Creates a checker of expressions with these variables, whose functions have no capabilities.
     pub fn new(space: &'s Space, compiler: &'c Compiler, variables: Value<'s>) -> Self {
-        let budgets = Budgets::of(compiler.limits());
-        Self { space, compiler, variables, budgets, pending: Vec::new(), found: Vec::new() }
+        let (budgets, capabilities) = (Budgets::of(compiler.limits()), Capabilities::NONE);
+        Self { space, compiler, variables, capabilities, budgets, pending: Vec::new(), found: Vec::new() }
+    }
+
+    /// Allows functions to use capabilities.
+    pub fn allowing(self, capabilities: Capabilities<'s>) -> Self {
+        Self { capabilities, ..self }
     }
 
     /// Checks all regions, including the parts that their evaluation does not reach. Returns the first error of each span,
@@ -183,7 +189,7 @@ impl<'c, 's> Checker<'c, 's> {
         let executable = (!roots.is_empty()).then(|| compiler.expressions(tree, &roots).ok()).flatten();
         let mut compiled = executable.as_ref().map(|executable| Compiled {
             chunks: roots.into_iter().zip(0..).collect(),
-            evaluator: executable.evaluator(self.space, compiler.limits(), Capabilities::NONE),
+            evaluator: executable.evaluator(self.space, compiler.limits(), self.capabilities),
         });
         batch.iter().try_for_each(|of| self.check_region(of, compiled.as_mut()))
     }
@@ -306,7 +312,7 @@ impl<'c, 's> Checker<'c, 's> {
     /// Returns a context in which the names of a region have their values.
     fn context(&self, region: Region<'s>) -> Cx<'_> {
         let inputs = Inputs::layered(self.variables, region.locals);
-        Cx::new(self.space.arena(), inputs, self.compiler.limits(), Capabilities::NONE, &self.space.caches)
+        Cx::new(self.space.arena(), inputs, self.compiler.limits(), self.capabilities, &self.space.caches)
     }
 
     /// Adds the parts of a loop that are evaluated for each element, with unknown loop variables.
@@ -353,7 +359,7 @@ impl<'c, 's> Checker<'c, 's> {
             return self.run_chunk(chunk, evaluator, region);
         }
         let executable = self.compiler.expressions(region.tree, &[region.chunk()])?;
-        let mut evaluator = executable.evaluator(self.space, self.compiler.limits(), Capabilities::NONE);
+        let mut evaluator = executable.evaluator(self.space, self.compiler.limits(), self.capabilities);
         self.run_chunk(0, &mut evaluator, region)
     }
 

@@ -63,7 +63,7 @@ pub fn check_config(
     types: Option<&VariableTypes>,
     limits: &Limits,
 ) -> Result<Vec<Box<Diagnostic>>, Diagnostics> {
-    let (registry, file, own_errors) = with_own_functions(source, without_capabilities(registry), limits);
+    let (registry, file, own_errors) = with_own_functions(source, without_capabilities(registry, None), limits);
     let space = Space::new();
     if let Some(limit) = file.diagnostics().iter().find(|error| error.code == Code::LimitSourceBytes) {
         return Err(limit.clone().into());

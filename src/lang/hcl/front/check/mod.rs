@@ -25,8 +25,8 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result as Check
 use dropforge_base::limits::Limits;
 use dropforge_base::text::Source;
 use dropforge_machine::function::{
-    Admits, Body as FunctionBody, Builtin, Cx, Fault, Outcome, Params, Positional, PositionalParam, Registry,
-    ResultType,
+    Admits, Body as FunctionBody, Builtin, Capabilities, Cx, Fault, Outcome, Params, Positional, PositionalParam,
+    Registry, ResultType,
 };
 use dropforge_machine::vm::Space;
 use dropforge_value::{Arena, Type, Value};
@@ -62,12 +62,13 @@ pub fn check_template(
 ) -> Result<Vec<Box<Diagnostic>>, Diagnostics> {
     let parsed = parse_template(source, limits);
     if parsed.diagnostics.is_empty() {
-        return Ok(check_parsed(&parsed, registry, types, limits)?);
+        return Ok(check_parsed(&parsed, registry, types, None, limits)?);
     }
     Err(parsed.diagnostics.into())
 }
 
-/// Checks a template like [`check_template`], given its tree. It has no syntax errors.
+/// Checks a template like [`check_template`], given its tree. It has no syntax errors. `capabilities` are those of the run,
+/// if they are known: a function is then refused as in a run, and files are read.
 ///
 /// ```
 /// use dropforge::dialect::hcl::syntax::parser::parse_template;
@@ -76,7 +77,7 @@ pub fn check_template(
 /// let limits = Limits::default();
 /// let parsed = parse_template(&Source::new("svc.tftpl", "port: ${80 + true}"), &limits);
 /// assert!(parsed.diagnostics.is_empty());
-/// assert_eq!(check_parsed(&parsed, &registry(), None, &limits)?.len(), 1);
+/// assert_eq!(check_parsed(&parsed, &registry(), None, None, &limits)?.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -86,15 +87,17 @@ pub fn check_parsed(
     parsed: &Parsed<ExprId>,
     registry: &Registry,
     types: Option<&VariableTypes>,
+    capabilities: Option<Capabilities<'_>>,
     limits: &Limits,
 ) -> Checked<Vec<Box<Diagnostic>>> {
     let Parsed { tree, root, .. } = parsed;
-    let (compiler, space) = (Compiler::new(&without_capabilities(registry), limits), Space::new());
+    let space = Space::new();
+    let compiler = Compiler::new(&without_capabilities(registry, capabilities), limits);
     let variables = match types {
         Some(types) => types.unknowns(&space.context(limits))?,
         None => untyped_variables(space.arena(), tree, &[]),
     };
-    let mut checker = Checker::new(&space, &compiler, variables);
+    let mut checker = Checker::new(&space, &compiler, variables).allowing(capabilities.unwrap_or_default());
     checker.pending.push(Region::new(tree, *root, Value::Undefined));
     Ok(at_most(checker.run()?, limits.diagnostics, 0))
 }
@@ -111,11 +114,24 @@ pub(super) fn untyped_variables<'s>(arena: &'s Arena, tree: &'s Tree, known: &[(
     arena.map(&unknown.chain(known.iter().copied()).collect::<Vec<_>>())
 }
 
+/// Returns `true` if a check can call a function that needs a capability: the run refuses it whatever its arguments are, or
+/// it only reads files by their paths.
+fn is_checked(function: &Builtin, capabilities: Capabilities<'_>) -> bool {
+    let takes_paths = match &function.params {
+        Params::Positional(takes) => takes.params.iter().chain(&takes.rest).all(|param| param.ty == Type::String),
+        _ => false,
+    };
+    !capabilities.include(function.needs) || (takes_paths && function.needs == Capabilities::FILES)
+}
+
 /// Returns the functions with unknown results for those that need a capability, and for those of a host with open
-/// parameters.
-pub(super) fn without_capabilities(registry: &Registry) -> Registry {
+/// parameters. Those that need a capability stay if a check with these `capabilities` can call them.
+pub(super) fn without_capabilities(registry: &Registry, capabilities: Option<Capabilities<'_>>) -> Registry {
     let mut all = registry.clone();
-    for function in registry.iter() {
+    let stays = |function: &Builtin| {
+        !function.needs.is_none() && capabilities.is_some_and(|capabilities| is_checked(function, capabilities))
+    };
+    for function in registry.iter().filter(|function| !stays(function)) {
         let takes = match &function.params {
             Params::Positional(takes) if !function.needs.is_none() => takes.clone(),
             Params::Open => {

@@ -105,7 +105,9 @@ impl Intent {
         let mut errors = Errors::of(source);
         let structure = |span, message| vec![errors.error(Code::IntentStructure, span, message)];
         if root.as_map().is_none() {
-            return Err(structure(root.span, format!("an intent must be a map, found {}", root.kind_name())));
+            let message = format!("an intent must be a map, found {}", root.kind_name());
+            let error = errors.error(Code::IntentStructure, root.span, message);
+            return Err(vec![error.with_help("its top level has the key `spec:` with `parameters` and `runbook`")]);
         }
         let spec = root.get("spec");
         if let Some(spec) = spec.filter(|spec| spec.as_map().is_none()) {

@@ -125,7 +125,10 @@ impl Declarations {
     pub fn read(node: Option<&Node>, errors: &mut Errors<'_>) -> Self {
         let Some(node) = node.filter(|node| node.kind != Kind::Null) else { return Self::default() };
         let Some(items) = node.as_list() else {
-            errors.declaration(node.span, format!("`spec.parameters` must be a list, found {}", node.kind_name()));
+            let message = format!("`spec.parameters` must be a list, found {}", node.kind_name());
+            let first = node.as_map().and_then(|entries| entries.first()).map_or("…", |entry| &entry.name);
+            let help = format!("write each parameter as an item: `- name: {first}`");
+            errors.list.push(errors.error(Code::ParameterDeclaration, node.span, message).with_help(help));
             return Self::default();
         };
         let mut parameters: IndexMap<String, Parameter> = IndexMap::new();
