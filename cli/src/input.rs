@@ -350,7 +350,7 @@ impl InputFiles {
             true => files::stdin().map(|stdin| Box::new(stdin.lock()) as _),
             false => files::open_input(&local(path)).map(|file| Box::new(file) as _),
         };
-        input.map_err(|error| unreadable(path, error))
+        input.map_err(|error| unreadable(&local(path), error))
     }
 }
 

@@ -96,3 +96,54 @@ fn errors_name_their_place_cluster_cause_and_fix() {
     assert!(count >= 110, "{count} cases");
     assert!(failed.is_empty(), "{} of {count} fail:\n{}", failed.len(), failed.join("\n"));
 }
+
+/// Commands that read a file: `PATH`.
+const READ: [&str; 24] = [
+    "render PATH",
+    "render t.tera -f PATH",
+    "render t.tera --set-file a=PATH",
+    "render t.tera --schema PATH",
+    "render t.tera -I PATH",
+    "render t.tftpl --var-types PATH",
+    "render chart -f PATH",
+    "stamp t.tera --fleet PATH -o out",
+    "stamp t.tera --fleet fleet.yaml -o out --kube-schemas PATH",
+    "stamp --project PATH",
+    "check PATH",
+    "test PATH",
+    "values PATH",
+    "values -f PATH",
+    "compile PATH -o t.mpk",
+    "inspect PATH",
+    "disasm PATH",
+    "trace PATH",
+    "why PATH:1",
+    "eval 1+1 -f PATH",
+    "hcl fmt PATH",
+    "intent validate PATH",
+    "intent resolve intent.yaml --inputs PATH",
+    "intent resolve intent.yaml --outputs PATH",
+];
+
+#[test]
+fn a_file_that_cannot_be_read_is_reported_in_plain_words_by_every_command() {
+    let sandbox = Sandbox::with(&[
+        ("name.yaml", "a: 1\n"),
+        ("t.tera", "x"),
+        ("t.tftpl", "x"),
+        ("fleet.yaml", "- name: eu-1\n"),
+        ("intent.yaml", "spec: {}\n"),
+        ("chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 0.1.0\n"),
+    ]);
+    for command in READ {
+        for (path, why, fix) in [
+            ("nmae.yaml", "it does not exist", Some("did you mean `name.yaml`?")),
+            ("name.yaml/x", "`name.yaml` is a file, not a directory", None),
+        ] {
+            let command = command.replace("PATH", path);
+            let run = sandbox.run(&command.split(' ').collect::<Vec<_>>());
+            assert!(matches!(run.code, 1 | 2), "{command}: {}: {}", run.code, run.stderr);
+            run.says(&[&format!("cannot read `{path}`: {why}")]).says(fix.as_slice());
+        }
+    }
+}

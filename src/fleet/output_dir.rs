@@ -6,6 +6,7 @@
 
 use std::cell::Cell;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -310,12 +311,21 @@ pub(super) fn through_link(path: &Path, part: &str) -> Box<Diagnostic> {
 /// Returns the error of a failed system call. The path is a note, so that one cause has one message.
 pub(super) fn cannot(verb: &str, path: &Path, error: std::io::Error) -> Box<Diagnostic> {
     let code = if matches!(verb, "read") { Code::ReadFailed } else { Code::WriteFailed };
-    let is_file = error.kind() == std::io::ErrorKind::NotADirectory && path.is_file();
-    let why = if is_file { "it is a file, not a directory".to_owned() } else { error.to_string() };
-    let failed = Diagnostic::new(code, format!("cannot {verb}: {why}"))
-        .with_note(format!("path: {}", path.display()))
-        .caused_by(error);
-    if is_file { failed.with_help("name another directory with `-o DIR`") } else { failed }
+    let is_blocked = matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::AlreadyExists);
+    if let Some(file) = path.ancestors().find(|path| is_blocked && path.is_file()) {
+        return Diagnostic::new(code, format!("cannot {verb}: it is a file, not a directory"))
+            .with_note(format!("path: {}", file.display()))
+            .with_help("remove it, or write to another directory with `-o`")
+            .caused_by(error);
+    }
+    let missing = path.parent().filter(|parent| error.kind() == ErrorKind::NotFound && !parent.exists());
+    let failed =
+        Diagnostic::new(code, format!("cannot {verb}: {error}")).with_note(format!("path: {}", path.display()));
+    let failed = match missing {
+        Some(parent) => failed.with_help(format!("create the directory `{}` first", parent.display())),
+        None => failed,
+    };
+    failed.caused_by(error)
 }
 
 #[cfg(test)]

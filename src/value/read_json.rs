@@ -323,7 +323,8 @@ fn place_of(text: &str, error: &serde_json::Error) -> (usize, String) {
     let mut message = error.to_string();
     message.truncate(message.find(" at line ").unwrap_or(message.len()));
     let at = (start + error.column().saturating_sub(1)).min(text.len());
-    (text.floor_char_boundary(at), message)
+    let at = (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    (at, message)
 }
 
 #[cfg(test)]

@@ -49,9 +49,12 @@ impl<'p> Missing<'p> {
     }
 
     fn why(&self, path: &Path) -> String {
-        let is_link = fs::symlink_metadata(self.part).is_ok_and(|meta| meta.is_symlink());
+        let here = fs::symlink_metadata(self.part);
         match self.folder.is_dir() {
-            _ if is_link => "it is a link to a file that does not exist".to_owned(),
+            _ if here.as_ref().is_ok_and(fs::Metadata::is_symlink) => {
+                "it is a link to a file that does not exist".to_owned()
+            }
+            true if here.is_ok() => "it is a file, not a directory".to_owned(),
             false => format!("`{}` is a file, not a directory", self.folder.display()),
             true if self.part == path => "it does not exist".to_owned(),
             true => format!("there is no directory `{}`", self.part.display()),
@@ -59,7 +62,7 @@ impl<'p> Missing<'p> {
     }
 
     fn explain(&self, path: &Path, error: Box<Diagnostic>) -> Box<Diagnostic> {
-        let wanted = self.part.file_name().and_then(OsStr::to_str);
+        let wanted = self.part.file_name().and_then(OsStr::to_str).filter(|_| fs::symlink_metadata(self.part).is_err());
         let mut names = names(&self.folder);
         let (Some(wanted), false) = (wanted, names.is_empty()) else { return error };
         let Some(near) = nearest_path(wanted, names.iter().map(String::as_str)) else {
@@ -119,5 +122,9 @@ mod tests {
         if cfg!(unix) {
             assert!(of("link")[0].ends_with("it is a link to a file that does not exist"));
         }
+        let file = dir.path().join("values.yaml");
+        let error = unusable("change to directory", &file, fs::read_dir(&file).unwrap_err());
+        assert!(error.message.starts_with("cannot change to directory `"), "{error}");
+        assert!(error.message.ends_with("`: it is a file, not a directory") && error.help.is_none(), "{error}");
     }
 }

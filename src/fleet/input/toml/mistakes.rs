@@ -84,7 +84,7 @@ impl<'t> Here<'t> {
         let is = |starts: &[&str]| starts.iter().any(|start| self.message.starts_with(start));
         let is_above =
             |(_, start): (char, usize)| self.text.get(start..self.at).is_some_and(|text| text.contains('\n'));
-        if self.open().0.is_some_and(|bracket| is_above(bracket) && self.is_unclosed(bracket.1)) {
+        if self.open().is_some_and(|bracket| is_above(bracket) && self.is_unclosed(bracket.1)) {
             return self.bracket();
         }
         if is(&["invalid basic string", "invalid literal string", "invalid multi-line"]) {
@@ -134,22 +134,35 @@ impl<'t> Here<'t> {
         (start + line.len() - trimmed.len(), trimmed.trim_end())
     }
 
-    /// Returns the innermost bracket that is open at the error, and the quote of the last text before it.
-    fn open(&self) -> (Option<(char, usize)>, Option<(usize, &'t str)>) {
-        let (mut brackets, mut quote) = (Vec::new(), None);
-        for token in toml_parser::Source::new(self.text).lex().take_while(|token| token.span().start() < self.at) {
-            let start = token.span().start();
-            match token.kind() {
+    /// Returns the tokens before the error.
+    fn before(&self) -> impl Iterator<Item = (TokenKind, usize)> {
+        let tokens = toml_parser::Source::new(self.text).lex().map(|token| (token.kind(), token.span().start()));
+        tokens.take_while(|(_, start)| *start < self.at)
+    }
+
+    /// Returns the innermost bracket that is open at the error.
+    fn open(&self) -> Option<(char, usize)> {
+        let mut brackets = Vec::new();
+        for (kind, start) in self.before() {
+            match kind {
                 TokenKind::LeftSquareBracket => brackets.push(('[', start)),
                 TokenKind::LeftCurlyBracket => brackets.push(('{', start)),
                 TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket => drop(brackets.pop()),
-                TokenKind::BasicString | TokenKind::LiteralString => quote = Some(start..start + 1),
-                TokenKind::MlBasicString | TokenKind::MlLiteralString => quote = Some(start..start + 3),
                 _ => {}
             }
         }
-        let quote = quote.and_then(|quote| Some((quote.start, self.text.get(quote)?)));
-        (brackets.last().copied(), quote)
+        brackets.last().copied()
+    }
+
+    /// Returns the quote of the last text before the error.
+    fn quote(&self) -> Option<(usize, &'t str)> {
+        let quotes = self.before().filter_map(|(kind, start)| match kind {
+            TokenKind::BasicString | TokenKind::LiteralString => Some((start, start + 1)),
+            TokenKind::MlBasicString | TokenKind::MlLiteralString => Some((start, start + 3)),
+            _ => None,
+        });
+        let (start, end) = quotes.last()?;
+        Some((start, self.text.get(start..end)?))
     }
 
     /// Returns `true` if nothing closes the bracket at `start`.
@@ -167,7 +180,7 @@ impl<'t> Here<'t> {
     }
 
     fn unclosed_quote(&self) -> Option<Mistake> {
-        let (start, quote) = self.open().1?;
+        let (start, quote) = self.quote()?;
         Some(Mistake::new("the quote is not closed", start..start + quote.len(), format!("add the closing `{quote}`")))
     }
 
@@ -179,7 +192,7 @@ impl<'t> Here<'t> {
     }
 
     fn bracket(&self) -> Option<Mistake> {
-        let ((open, start), (_, line)) = (self.open().0?, self.line());
+        let ((open, start), (_, line)) = (self.open()?, self.line());
         let close = if open == '[' { ']' } else { '}' };
         if let next @ (']' | '}') = self.next() {
             let what = format!("`{open}` is closed by `{next}`");
@@ -214,7 +227,7 @@ impl<'t> Here<'t> {
         if line.starts_with("- ") || line == "---" {
             return Some(Mistake::new("this looks like YAML", whole, format!("{entries} `.yaml`")));
         }
-        if self.next() == ':' && self.open().0.is_some() {
+        if self.next() == ':' && self.open().is_some() {
             return Some(Mistake::new("`:` stands after a key", self.at..self.at + 1, "write `=`"));
         }
         self.misspelled_entry(start, line)
@@ -269,7 +282,7 @@ impl<'t> Here<'t> {
             let help = format!("write it: `{} …`; an empty text is `\"\"`", self.line().1);
             return Some(Mistake::new("the key has no value", span, help));
         }
-        if after.starts_with('=') && self.open().0.is_none() {
+        if after.starts_with('=') && self.open().is_none() {
             return Some(Mistake::new("two entries stand on one line", span, "put each key on a line of its own"));
         }
         if word.contains(' ') && word.split_whitespace().all(is_number) {
