@@ -120,9 +120,11 @@ pub fn discover_with(
     }
     if files.is_empty() {
         let shown: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
-        let help = match paths.iter().any(|path| path.join("templates").is_dir()) {
-            true => "a Helm chart has a `Chart.yaml` beside `templates`",
-            false => "a template's name ends in its language (`app.yaml.tera`); otherwise use `--lang`",
+        let is_chart = paths.iter().any(|path| path.join("templates").is_dir());
+        let help = match paths.iter().find_map(|path| misnamed_chart(path)) {
+            Some(name) => format!("rename `{name}` to `Chart.yaml`"),
+            None if is_chart => "a Helm chart has a `Chart.yaml` beside `templates`".to_owned(),
+            None => "a template's name ends in its language (`app.yaml.tera`); otherwise use `--lang`".to_owned(),
         };
         return Err(
             Diagnostic::new(Code::NoTemplates, format!("there is no template in {}", shown.join(", "))).with_help(help)
@@ -134,6 +136,17 @@ pub fn discover_with(
     };
     let files = files.into_iter().map(file).collect();
     Ok(TemplateSet { root, files, skipped })
+}
+
+/// Returns the path of a file of a folder that is likely meant to be `Chart.yaml`.
+fn misnamed_chart(folder: &Path) -> Option<String> {
+    #[cfg(feature = "helm")]
+    let is_meant = dropforge_helm::chart::is_like_chart_file;
+    #[cfg(not(feature = "helm"))]
+    let is_meant = |_: &str| false;
+    let entries = std::fs::read_dir(folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let found = entries.into_iter().find(|name| is_meant(name))?;
+    Some(folder.join(found).display().to_string())
 }
 
 /// Returns the absolute path with links resolved, except for the last component, and `true` if it is a directory.

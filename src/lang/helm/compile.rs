@@ -8,6 +8,7 @@ use hashbrown::HashMap;
 
 use super::chart::Plan;
 use super::error::{GO_MESSAGE, quoted};
+use super::hints;
 use super::lower::{self, Reached, lower_made};
 use super::semantics::Rules;
 use super::syntax::tree::Template;
@@ -116,7 +117,9 @@ fn likely(error: Box<Diagnostic>, unit: &Unit<'_>) -> Box<Diagnostic> {
         return error;
     }
     let name = error.primary().map_or("", |at| at.source.slice(at.span)).to_owned();
-    error.with_suggestion(&name, unit.registry.names(ImportKind::Function)).with_field(LOOKED_UP, name)
+    let is_habit = hints::is_habit(&name);
+    let error = if is_habit { error } else { error.with_suggestion(&name, unit.registry.names(ImportKind::Function)) };
+    error.with_field(LOOKED_UP, name)
 }
 
 fn add<'a>(templates: &mut HashMap<&'a str, Defined<'a>>, defined: Defined<'a>) {

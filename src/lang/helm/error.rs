@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::hints::{self, OBJECTS};
 use super::values::{items, map_of};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, nearest};
 use dropforge_base::stdlib::characters::push_quoted;
@@ -14,7 +15,9 @@ pub(crate) const GO_MESSAGE: &str = "go_message";
 /// Returns an error with the message that Go has for it.
 pub fn error(code: Code, message: impl Into<String>) -> Box<Diagnostic> {
     let message = message.into();
-    Diagnostic::new(code, message.clone()).with_field(GO_MESSAGE, message)
+    let mut error = Diagnostic::new(code, message.clone());
+    error.help = hints::of(&message);
+    error.with_field(GO_MESSAGE, message)
 }
 
 /// Returns the error of a function that failed.
@@ -70,6 +73,21 @@ pub(super) fn lacking_input(cx: &Cx<'_>, error: Box<Diagnostic>, name: &str) -> 
     among(error, name, &names, Some("")).with_field(LOOKED_IN, "[]")
 }
 
+/// Adds the fix for the missing value of a path, unless a similar name is the fix. `next` is the field after it.
+#[cold]
+pub(super) fn give(error: Box<Diagnostic>, path: Option<&str>, next: Option<&str>) -> Box<Diagnostic> {
+    if error.help.is_some() {
+        return error;
+    }
+    match (path, next) {
+        (Some(path), Some(next)) => {
+            error.with_help(format!("give `{path}` a value, or write `({path}).{next}`, which may be empty"))
+        }
+        (Some(path), None) => error.with_help(format!("give `{path}` a value")),
+        (None, _) => error.with_help("give it a value, or test it with `if` or `with` first"),
+    }
+}
+
 /// Adds the value that has no fields. `within` is its path as a template writes it.
 #[cold]
 pub(super) fn no_map(error: Box<Diagnostic>, value: Value<'_>, name: &str, within: Option<&str>) -> Box<Diagnostic> {
@@ -78,14 +96,16 @@ pub(super) fn no_map(error: Box<Diagnostic>, value: Value<'_>, name: &str, withi
     match value {
         Value::Null if !within.is_empty() => error.with_note(format!("`{within}` is null")),
         Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) if !within.is_empty() => {
-            error.with_note(format!("`{within}` is {}", excerpt_in(JsonStyle::Whole, value)))
+            let is_known = error.help.is_some();
+            let error = error.with_note(format!("`{within}` is {}", excerpt_in(JsonStyle::Whole, value)));
+            if is_known {
+                return error;
+            }
+            error.with_help(format!("give `{within}` a map with the key `{name}`, or write `{within}` alone"))
         }
         _ => error,
     }
 }
-
-/// The objects of the data that templates of charts run with.
-const OBJECTS: [&str; 7] = ["Capabilities", "Chart", "Files", "Release", "Subcharts", "Template", "Values"];
 
 /// Adds the fix for an object that is not found because the dot is another value.
 fn of_another_dot(error: Box<Diagnostic>, name: &str) -> Box<Diagnostic> {

@@ -13,6 +13,7 @@ pub mod builtins;
 pub mod chart;
 mod compile;
 mod error;
+mod hints;
 mod lower;
 mod marks;
 mod objects;

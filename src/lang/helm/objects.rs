@@ -120,6 +120,7 @@ pub(super) fn field<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str) -> Result<Opt
 
 /// Returns the error of a field that an object does not have. `None` for values that are no objects.
 pub(super) fn no_field(value: Value<'_>, name: &str) -> Option<Box<Diagnostic>> {
+    let names = || fields(value).into_iter().flat_map(|(_, fields)| fields.iter().map(|(name, _)| name));
     let message = match value.extended()? {
         _ if has_method(value, name) => format!("wrong number of args for {name}: want 1 got 0"),
         Extended::Typed(ty, _) if *ty == KUBE_VERSION && name == "normalizedVersion" => {
@@ -132,7 +133,8 @@ pub(super) fn no_field(value: Value<'_>, name: &str) -> Option<Box<Diagnostic>> 
         }
         _ => return None,
     };
-    Some(error(Code::UndefinedVariable, message))
+    let error = error(Code::UndefinedVariable, message).with_suggestion(name, names());
+    Some(if names().next().is_some() { error.with_available(names()) } else { error })
 }
 
 /// Returns the files as YAML, by the last components of their paths.

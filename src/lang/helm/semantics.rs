@@ -6,7 +6,7 @@ use super::builtins::logic;
 use super::error::{error, quoted};
 use super::print::{NO_VALUE, print, shown, text_of};
 use super::values::{GoKind, items, kind, map_of, nil_list, target_name, truth, type_name};
-use super::{error, objects};
+use super::{error, hints, objects};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::float_format::shortest;
 use dropforge_machine::bytecode::{BinaryOp, Delivery, EscapeMode, Role};
@@ -210,7 +210,10 @@ fn number_text(value: Value<'_>) -> String {
 #[cold]
 fn not_iterable<'v>(cx: &Cx<'v>, value: Value<'v>) -> Box<Diagnostic> {
     match shown(cx, value) {
-        Ok(text) => error(Code::NotIterable, format!("range can't iterate over {text}")),
+        Ok(text) => error(Code::NotIterable, format!("range can't iterate over {text}")).with_help(match value {
+            Value::Str(_) => "`range` needs a list or a map: give one, or write `splitList \",\" …` for a text",
+            _ => "`range` needs a list, a map or a number",
+        }),
         Err(limit) => limit,
     }
 }
@@ -234,7 +237,8 @@ pub(super) fn wrong_type(target: Target, value: Value<'_>) -> Box<Diagnostic> {
         Value::Null => format!("wrong type for value; expected {expected}; got interface {{}}"),
         _ => format!("wrong type for value; expected {expected}; got {}", type_name(value)),
     };
-    error(Code::BadArgument, message)
+    let found = (!matches!(value, Value::Undefined | Value::Null)).then(|| type_name(value));
+    error(Code::BadArgument, message).with_help(hints::argument(expected, found.as_deref()))
 }
 
 /// The name of a missing path: a mark, a root, and the fields after it.
@@ -299,7 +303,10 @@ impl<'m> MissingPath<'m> {
             return Err(error);
         }
         if map_of(cx, parent).is_some() {
-            let failed = |error| error::lacking(cx, error, parent, name, self.written(at).as_deref());
+            let failed = |error| {
+                let error = error::lacking(cx, error, parent, name, self.written(at).as_deref());
+                error::give(error, self.written(at + 1).as_deref(), self.field(at + 1))
+            };
             return self.missing_key(at).map_err(failed);
         }
         match parent {
@@ -307,10 +314,7 @@ impl<'m> MissingPath<'m> {
             Value::Null => {
                 let within = self.written(at);
                 let error = error::no_map(of_nil(name), parent, name, within.as_deref());
-                Err(match within.filter(|within| error.help.is_none() && !within.is_empty()) {
-                    Some(within) => error.with_help(format!("give `{within}` a value, or write `({within}).{name}`")),
-                    None => error,
-                })
+                Err(error::give(error, within.as_deref().filter(|within| !within.is_empty()), Some(name)))
             }
             Value::Undefined => Ok(Value::Undefined),
             _ => {

@@ -1,9 +1,14 @@
 //! Hints for habits from other template languages: the name or the text in an error, and what to write instead.
 
-use super::builtins::{beyond, plus_tables, tables};
-use dropforge_base::diagnostics::Diagnostic;
+#[cfg(feature = "compile")]
+mod syntax;
+
+#[cfg(feature = "compile")]
+pub(super) use syntax::syntax;
+
+use super::builtins::beyond;
+use dropforge_base::diagnostics::{Diagnostic, counted, nearest};
 use dropforge_machine::bytecode::ImportKind;
-use dropforge_machine::function::{Builtin, Params};
 
 /// The place of an error to which a hint applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,13 +17,15 @@ enum Place {
     Function,
     /// The first word of a `{{` tag with a syntax error.
     Tag,
+    /// The name of an unknown `{%` tag.
+    Statement,
     /// The root of a missing variable.
     Root,
     /// A missing variable.
     Path,
 }
 
-use Place::{Function, Path, Root, Tag};
+use Place::{Function, Path, Root, Statement, Tag};
 
 /// The hints. `{}` stands for the path in a hint of a root, without that root.
 const HINTS: &[(Place, &str, &str)] = &[
@@ -51,6 +58,20 @@ const HINTS: &[(Place, &str, &str)] = &[
     (Function, "ne", "write `a != b`"),
     (Function, "tpl", "templates in values are not rendered: include a template file"),
     (Function, "lookup", "templates do not read clusters: give the object as a value"),
+    (Function, "none", "`null` counts as false: write `not x`, or `x is undefined`"),
+    (Function, "null", "`null` counts as false: write `not x`, or `x is undefined`"),
+    (Function, "mapping", "write `x is object`"),
+    (Function, "sequence", "write `x is iterable`"),
+    (Function, "boolean", "write `x == true or x == false`"),
+    (Function, "items", "write `{% for key, value in map %}`"),
+    (Function, "count", "write `x | length`"),
+    (Function, "toString", "write `x | as_str`"),
+    (Function, "d", "write `x | default(value=…)`"),
+    (Function, "selectattr", "write `list | filter(attribute='…', value=…)`"),
+    (Function, "rejectattr", "write `{% for x in list %}{% if not x.key %}…{% endif %}{% endfor %}`"),
+    (Function, "format", "join text with `~`: `'a-' ~ name`"),
+    (Function, "quote", "write the quotes: `\"{{ x }}\"`"),
+    (Function, "enumerate", "write `loop.index0`"),
     (Tag, "include", "write `{% include \"file\" %}`: the included file sees all values"),
     (Tag, "template", "write `{% include \"file\" %}`: the included file sees all values"),
     (Tag, "with", "there is no `with`: write `{% set x = … %}`, or the whole path"),
@@ -58,6 +79,29 @@ const HINTS: &[(Place, &str, &str)] = &[
     (Tag, "range", "write `{% for item in list %}` … `{% endfor %}`"),
     (Tag, "define", "write `{% macro name() %}` … `{% endmacro %}`, or include a file"),
     (Tag, "block", "write `{% block name %}` … `{% endblock %}`"),
+    (Statement, "end", "write `{% endif %}` or `{% endfor %}`"),
+    (Statement, "with", "there is no `with`: write `{% set x = … %}`, or the whole path"),
+    (Statement, "endwith", "there is no `with`: write `{% set x = … %}`, or the whole path"),
+    (Statement, "do", "there is no `do`, as values do not change: write `{% set x = … %}`"),
+    (Statement, "from", "write `{% import \"file\" as name %}`, then `name::macro(argument=value)`"),
+    (Statement, "call", "write `{{ name::macro(argument=value) }}`"),
+    (Statement, "unless", "write `{% if not … %}`"),
+    (Statement, "while", "there is no `while`: write `{% for i in range(end=…) %}`"),
+    (Statement, "switch", "write `{% if … %}` and `{% elif … %}`"),
+    (Statement, "case", "write `{% if … %}` and `{% elif … %}`"),
+    (Statement, "when", "write `{% elif … %}`"),
+    (Statement, "range", "write `{% for item in list %}` … `{% endfor %}`"),
+    (Statement, "define", "write `{% macro name() %}` … `{% endmacro %}`, or include a file"),
+    (Statement, "template", "write `{% include \"file\" %}`: the included file sees all values"),
+    (Statement, "render", "write `{% include \"file\" %}`: the included file sees all values"),
+    (Statement, "assign", "write `{% set x = … %}`"),
+    (Statement, "capture", "write `{% set x = … %}`"),
+    (Statement, "comment", "write `{# … #}`"),
+    (Statement, "verbatim", "write `{% raw %}` … `{% endraw %}`"),
+    (Statement, "autoescape", "whether text is escaped follows from the file's name: `x | safe` leaves it as it is"),
+    (Root, "None", "`null` counts as false: write `not x`, or `x is undefined`"),
+    (Root, "null", "`null` counts as false: write `not x`, or `x is undefined`"),
+    (Root, "nil", "`null` counts as false: write `not x`, or `x is undefined`"),
     (Root, "Values", "values have no prefix: write `{}`"),
     (Root, "Release", "Helm's `Release` does not exist here: give it as a value"),
     (Root, "Chart", "Helm's `Chart` does not exist here: give it as a value"),
@@ -86,117 +130,72 @@ pub(super) fn unknown(error: Box<Diagnostic>, kind: ImportKind, name: &str) -> B
     }
 }
 
-/// Adds the hint for a missing variable to its error.
-pub(super) fn missing(error: Box<Diagnostic>, path: &str) -> Box<Diagnostic> {
+/// Returns the hint for an unknown `{%` tag.
+#[cfg(feature = "compile")]
+pub(super) fn statement(name: &str) -> Option<&'static str> {
+    hint(Statement, name)
+}
+
+/// The fields of a loop.
+const LOOP: [&str; 4] = ["loop.index", "loop.index0", "loop.first", "loop.last"];
+
+/// Adds the hint for a missing variable to its error. `until` is the part of the path that has no value, and `names` are
+/// those that exist in its place.
+pub(super) fn missing<'n>(
+    error: Box<Diagnostic>,
+    (path, until): (&str, &str),
+    name: &str,
+    names: impl Iterator<Item = &'n str>,
+) -> Box<Diagnostic> {
     let (root, rest) = path.split_once('.').unwrap_or((path, ""));
-    match hint(Path, path).or_else(|| hint(Root, root)) {
-        Some(hint) => error.with_help(hint.replace("{}", if rest.is_empty() { "name" } else { rest })),
-        None => error,
+    if let Some(hint) = hint(Path, path).or_else(|| hint(Root, root)) {
+        return error.with_help(hint.replace("{}", if rest.is_empty() { "name" } else { rest }));
+    }
+    if root == "loop" {
+        return match nearest(path, LOOP) {
+            Some(near) => error.with_help(format!("did you mean `{near}`?")).with_replacement(path, near),
+            None => error.with_help(format!("inside `{{% for … %}}`, there are `{}`", LOOP.join("`, `"))),
+        };
+    }
+    let mut hyphened = names.filter(|other| other.strip_prefix(name).is_some_and(|rest| rest.starts_with('-')));
+    match (hyphened.next(), until.strip_suffix(name).and_then(|parent| parent.strip_suffix('.'))) {
+        (Some(other), Some(parent)) => error.with_help(format!("`-` subtracts: write `{parent}[\"{other}\"]`")),
+        (Some(other), None) => error.with_help(format!(
+            "`-` subtracts, so no template can read `{other}`: rename it to `{}`",
+            other.replace('-', "_")
+        )),
+        (None, _) if error.help.is_none() => {
+            error.with_help(format!("give `{until}` a value, or write `{path} | default(value=…)`"))
+        }
+        (None, _) => error,
     }
 }
 
-/// Returns the hint for a syntax error at `at` in `source`.
-pub(super) fn syntax(source: &str, at: usize) -> Option<String> {
-    let before = source.get(..at)?;
-    if let Some(hint) = jinja(before, source.get(at..)?) {
-        return Some(hint);
+/// Returns the part of a path up to the step `name`, which has no value.
+pub(super) fn until<'p>(path: &'p str, name: &str) -> &'p str {
+    let ends = |end: &usize| path.get(*end..).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+    let steps = path.match_indices(name).filter(|(at, _)| path.get(..*at).is_some_and(|before| before.ends_with('.')));
+    let end = steps.map(|(at, _)| at + name.len()).find(ends);
+    path.get(..end.unwrap_or(path.len())).unwrap_or(path)
+}
+
+/// Adds the hint for an item that a list of `len` items does not have.
+pub(super) fn no_item(error: Box<Diagnostic>, path: &str, until: &str, len: usize) -> Box<Diagnostic> {
+    let list = until.rsplit_once(['.', '[']).map_or(until, |(list, _)| list);
+    let error = error.with_note(format!("the list has {}, counted from 0", counted(len, "item")));
+    match until.get(list.len() + 1..).map(|step| step.trim_end_matches(']')) {
+        Some("-1") => error.with_help(format!("write `{list} | last`")),
+        Some(step) if step.bytes().all(|byte| byte.is_ascii_digit()) => {
+            error.with_help(format!("write `{path} | default(value=…)`, or test `{list} | length` first"))
+        }
+        _ => error.with_help(format!("write the number of an item, `{list}.0`, or loop over the list")),
     }
-    let start = before.rfind("{{").filter(|start| before.rfind("{%").is_none_or(|statement| statement < *start))?;
-    if before.get(start..)?.contains("}}") {
-        return None;
-    }
-    let tag = source.get(start..)?.trim_start_matches(['{', '-']).trim_start();
-    let word = word_at_start(tag);
-    let habit = hint(Tag, word).or_else(|| if is_call(tag, word) { hint(Function, word) } else { None });
-    habit.map(str::to_owned).or_else(|| dotted(source, at)).or_else(|| named_arguments(before))
 }
 
-/// Returns the hint for calls and operators of Jinja and Python: `x.split(",")`, `m.tag(x.name)`, `a || b`.
-fn jinja(before: &str, behind: &str) -> Option<String> {
-    if before.ends_with('|') && behind.starts_with('|') {
-        return Some("write `or`".to_owned());
-    }
-    let path = word(behind);
-    if path.contains('.') && behind.get(path.len()..)?.starts_with('(') {
-        return if path.starts_with('.') { method("x", path.trim_start_matches('.')) } else { call(path) };
-    }
-    if behind.starts_with('.') && before.ends_with(['"', '\'', '`', ')', ']']) {
-        return Some("only a variable has a path: write `{% set x = … %}`, then `x.name`".to_owned());
-    }
-    let (head, arguments) = before.rsplit_once('(')?;
-    if arguments.contains([')', '}', '%', '=']) {
-        return None;
-    }
-    let start = head.rfind(|c| !is_in_path(c)).map_or(0, |at| at + 1);
-    let callee = word(head.get(start..)?);
-    let is_path = behind.starts_with('.') && before.ends_with(is_in_path);
-    call(callee).or_else(|| (is_path && !callee.is_empty()).then(|| NAMED.to_owned()))
-}
-
-const NAMED: &str = "arguments are given by name: `f(name=value)`";
-
-/// Returns the hint for the call of a path: a filter as a method, or a macro.
-fn call(path: &str) -> Option<String> {
-    let (value, name) = path.rsplit_once('.')?;
-    method(value, name).or_else(|| {
-        let path = path.replace('.', "::");
-        Some(format!("write a macro as `{path}(name=value)`, with the names of its arguments"))
-    })
-}
-
-/// Returns the hint for a filter that is called as a method.
-fn method(value: &str, name: &str) -> Option<String> {
-    if name == "items" {
-        return Some(format!("write `{{% for key, value in {value} %}}`"));
-    }
-    let arguments = match filter(name)?.params {
-        Params::Named([_, param, ..]) => format!("({}=…)", param.name),
-        _ => String::new(),
-    };
-    Some(format!("values have no methods: write the filter `{value} | {name}{arguments}`"))
-}
-
-fn is_in_path(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '_' | '.')
-}
-
-/// Returns the path at the start of a text.
-fn word(text: &str) -> &str {
-    text.get(..text.find(|c| !is_in_path(c)).unwrap_or(text.len())).unwrap_or("")
-}
-
-/// Returns the builtin filter of a name.
-fn filter(name: &str) -> Option<&'static Builtin> {
-    let known = |builtin: &&Builtin| builtin.kind == ImportKind::Filter && builtin.name == name;
-    tables().into_iter().chain(plus_tables()).flatten().find(known)
-}
-
-/// Returns `true` if the word of a tag has arguments after it: `toYaml .x`.
-fn is_call(tag: &str, word: &str) -> bool {
-    let rest = tag.get(word.len()..).unwrap_or("");
-    rest.starts_with([' ', '\t', '('])
-}
-
-/// Returns the hint for a path with a leading dot: `.Values.image.tag`.
-fn dotted(source: &str, at: usize) -> Option<String> {
-    let path = source.get(at..)?.strip_prefix('.')?;
-    let path = path.strip_prefix("Values.").unwrap_or(path);
-    let end = path.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '_')).unwrap_or(path.len());
-    let path = path.get(..end).filter(|path| path.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))?;
-    Some(format!("names have no leading dot: write `{path}`"))
-}
-
-/// Returns the hint for an argument without parentheses, after a filter: `x | nindent 4`.
-fn named_arguments(before: &str) -> Option<String> {
-    let (_, name) = before.rsplit_once('|')?;
-    let name = name.trim();
-    let Params::Named([_, param, ..]) = filter(name)?.params else { return None };
-    Some(format!("arguments have names: `{name}({}=…)`", param.name))
-}
-
-fn word_at_start(text: &str) -> &str {
-    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
-    text.get(..end).unwrap_or("")
+/// Adds the hint for a field of a value without fields.
+pub(super) fn no_fields(error: Box<Diagnostic>, until: &str, name: &str) -> Box<Diagnostic> {
+    let parent = until.strip_suffix(name).and_then(|parent| parent.strip_suffix('.')).unwrap_or("it");
+    error.with_help(format!("give `{parent}` a map with the key `{name}`, or write `{parent}` alone"))
 }
 
 #[cfg(all(test, feature = "compile"))]
@@ -220,6 +219,7 @@ mod tests {
                 Function => format!("{{{{ 1 | {word} }}}}"),
                 Tag => format!("{{{{ {word} \"x\" . }}}}"),
                 Root => format!("{{{{ {word}.a.b }}}}"),
+                Statement => format!("{{% {word} x %}}"),
                 Path => format!("{{% for x in [1] %}}{{{{ {word} }}}}{{% endfor %}}"),
             };
             let wanted = if *place == Root { hint.replace("{}", "a.b") } else { (*hint).to_owned() };

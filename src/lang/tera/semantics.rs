@@ -31,20 +31,21 @@ impl Semantics for Rules {
             let what = if path == name { String::new() } else { format!(" (in `{path}`)") };
             let error = Diagnostic::new(Code::UndefinedVariable, format!("the variable `{name}` is not defined{what}"));
             let error = error.with_suggestion(name, names.iter().copied()).with_available(names);
-            return Err(hints::missing(error, path));
+            return Err(hints::missing(error, (path, name), name, cx.inputs().iter().map(|(name, _)| name)));
         };
         let step = index.map_or_else(|| format!("`{name}`"), |index| format!("`{}`", key_text(index)));
         let message = format!("`{path}` is not defined: {} has no {step} here", with_article(parent.kind()));
         let error = Diagnostic::new(Code::UndefinedVariable, message);
-        let error = match parent {
+        let until = hints::until(path, name);
+        Err(match parent {
             Value::Map(map) => {
                 let keys = || map.iter().map(|(key, _)| key);
-                error.with_suggestion(name, keys()).with_available(keys())
+                let error = error.with_suggestion(name, keys()).with_available(keys());
+                hints::missing(error, (path, until), name, keys())
             }
-            Value::List(list) => error.with_note(format!("the list has {} items, counted from 0", list.items().len())),
-            _ => error,
-        };
-        Err(hints::missing(error, path))
+            Value::List(list) => hints::no_item(error, path, until, list.items().len()),
+            _ => hints::no_fields(error, until, name).with_note(format!("it is {}", named(parent))),
+        })
     }
 
     fn present(&self, value: Value<'_>) -> bool {
@@ -125,7 +126,14 @@ impl Semantics for Rules {
                 let message = format!("the loop has a name for keys, but {CULPRIT} is {}, not a map", named(value));
                 Err(cx.fault(Code::NotIterable, message).with_help("write `{% for value in … %}`"))
             }
-            _ => Err(cx.fault(Code::NotIterable, format!("{CULPRIT} cannot be looped over: it is {}", named(value)))),
+            _ => {
+                let error =
+                    cx.fault(Code::NotIterable, format!("{CULPRIT} cannot be looped over: it is {}", named(value)));
+                Err(error.with_help(match value {
+                    Value::Int(_) | Value::Uint(_) => format!("give a list, or count with `range(end={CULPRIT})`"),
+                    _ => "give a list, a map or text".to_owned(),
+                }))
+            }
         }
     }
 
@@ -191,7 +199,10 @@ fn arithmetic<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Resu
 fn not_numbers<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Box<Diagnostic> {
     let (side, value) = if num(a).is_none() { ("left", a) } else { ("right", b) };
     let message = format!("{CULPRIT} takes numbers, but its {side} side is {}", named(value));
-    cx.fault(Code::TypeMismatch, message)
+    cx.fault(Code::TypeMismatch, message).with_help(match value {
+        Value::Str(_) => "`| int` or `| float` makes a number of a text, and `~` joins texts",
+        _ => "give it a number",
+    })
 }
 
 /// Applies `==` (`wanted` is true) or `!=`. A number and a value of another type are neither equal nor unequal.

@@ -292,7 +292,7 @@ fn mismatch(builtin: &Builtin, param: &Param, value: &Value<'_>) -> Box<Diagnost
     let (kind, name, param, ty) = (builtin.kind.name(), &builtin.name, param.name, param.ty.name());
     let (got, what) = (excerpt(*value), value.kind());
     let message = format!("{kind} `{name}`: `{param}` should be {ty}, but it is {got} ({what})");
-    Diagnostic::new(Code::BadArgument, message)
+    Diagnostic::new(Code::BadArgument, message).with_help(format!("convert the value to {ty} first"))
 }
 
 /// Quotes `value` as JSON, truncated after about 60 bytes.

@@ -77,7 +77,7 @@ impl Logic {
 /// A language's rules, which have no state. The loop is compiled once for each language, the specialiser once for all.
 ///
 /// Errors need no position: the machine adds it, and replaces [`CULPRIT`](dropforge_base::diagnostics::CULPRIT) in the message
-/// by the source text of the instruction.
+/// and in the help by the source text of the instruction.
 pub trait Semantics {
     /// Returns the label of a call site.
     fn called(&self) -> &'static str {

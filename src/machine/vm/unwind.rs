@@ -200,6 +200,7 @@ impl<'r, A: Access, S: Semantics + ?Sized> Interpreter<'r, '_, A, S> {
             let part = error.part.take();
             place = part.and_then(|part| self.program.detail(self.word_in(self.frames.len()), part)).unwrap_or(place);
             error.message = error.message.replace(CULPRIT, &culprit);
+            error.help = error.help.map(|help| help.replace(CULPRIT, &culprit));
             error = match self.is_foreign(&error) {
                 true => error.at(source, place.span, called),
                 false => error.at_if_nowhere(source, place.span),

@@ -11,7 +11,8 @@ use super::load::Chart;
 use super::merged::{Merged, MergedMap, View, shared};
 use super::merging::{Merging, Nulls};
 use super::metadata::Dependency;
-use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use super::metadata_checks::place_of_dependency;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, nearest};
 use dropforge_base::stdlib::semver::LenientVersion;
 use dropforge_value::Data;
 
@@ -56,7 +57,19 @@ pub(super) fn missing(tree: &Tree<'_>) -> Option<Box<Diagnostic>> {
     }
     let message = format!("found in Chart.yaml, but missing in charts/ directory: {}", names.join(", "));
     let error = Stage::Dependencies.error(Code::InputStructure, message);
-    Some(error.with_help("run `helm dependency build`").with_available(tree.children.iter().map(|child| &child.name)))
+    let there = || tree.children.iter().map(|child| child.name.as_str());
+    let declared = |name: &str| tree.dependencies.iter().any(|dependency| dependency.name == name);
+    let first = names.first().copied().unwrap_or_default();
+    let mut error = match nearest(first, there().filter(|name| !declared(name))) {
+        Some(near) => error.with_help(format!("did you mean `{near}`?")).with_replacement(first, near),
+        None => error.with_help("run `helm dependency build`, or put the chart into `charts/`"),
+    };
+    if let Some(source) = &tree.chart.declared
+        && let Some(span) = place_of_dependency(source, first)
+    {
+        error = error.at(source, span, "");
+    }
+    Some(error.with_available(there()))
 }
 
 /// Returns `true` if a version fulfils a constraint. Malformed ones do not.

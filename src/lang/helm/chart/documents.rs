@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::Stage;
 use super::metadata::Refused;
 use super::plan::is_partial;
-use super::read::NO_TABS;
 use crate::error::GO_MESSAGE;
 use dropforge_base::diagnostics::{Code, Diagnostic, Severity};
 use dropforge_base::limits::Limits;
@@ -31,7 +30,8 @@ pub(super) fn not_yaml(name: &str, document: &Arc<Source>, first: Option<Box<Dia
     let error = Diagnostic::new(Code::InvalidOutput, format!("the output of `{name}` is not valid YAML: {what}"));
     let span = exact(document).or_else(|| first.primary().map(|label| label.span)).unwrap_or_default();
     let mut error = error.at(document, span, "");
-    error.help = first.help.filter(|help| help == NO_TABS);
+    // A fix with a value of one cluster is not the fix of its template.
+    error.help = first.help.filter(|help| !help.contains('`'));
     with_message(name, error, &why)
 }
 

@@ -8,7 +8,7 @@ use super::metadata::Metadata;
 use super::read::{first_document, values};
 use super::schema::ChartSchema;
 use super::source::{Bounds, Budget, ChartFile, ChartSource};
-use super::{Stage, archive, expanded, metadata};
+use super::{Stage, archive, expanded, metadata_checks};
 use crate::error::GO_MESSAGE;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge_base::text::{Source, Span, Text};
@@ -26,6 +26,8 @@ pub struct Chart {
     /// The place of the chart among all charts of its source, from 0.
     pub(super) number: usize,
     pub(super) metadata: Metadata,
+    /// The file that declares the dependencies: `Chart.yaml` or `requirements.yaml`.
+    pub(super) declared: Option<Arc<Source>>,
     pub(super) values: DataMap,
     /// The text of `values.yaml`.
     pub(super) defaults: Option<Text>,
@@ -90,6 +92,11 @@ impl Chart {
     pub fn files(&self) -> &FileSet {
         &self.files
     }
+}
+
+/// Returns `true` for a name that is likely meant to be `Chart.yaml`.
+pub fn is_like_chart_file(name: &str) -> bool {
+    name != "Chart.yaml" && ["chart.yaml", "chart.yml", "charts.yaml"].iter().any(|one| name.eq_ignore_ascii_case(one))
 }
 
 /// Returns the path of what is below a directory.
@@ -183,30 +190,39 @@ impl Loader {
         let templates = sorted.templates.iter().filter_map(|file| self.template(file, at)).collect();
         let charts = self.charts(&sorted.charts, at, depth);
         let metadata = metadata?;
+        let declared = sorted.requirements.or(sorted.chart).and_then(|file| self.source(file, at));
         let requirements = sorted.requirements.filter(|_| metadata.api_version == "v1");
         let others = sorted.others.into_iter().chain(requirements);
         let files = FileSet::of(others.cloned());
         let folder = self.path(at.trim_end_matches('/'));
-        Some(Chart { number, metadata, values, defaults, folder, schema, templates, files, charts })
+        Some(Chart { number, metadata, declared, values, defaults, folder, schema, templates, files, charts })
     }
 
     fn metadata(&mut self, sorted: &Sorted<'_>, at: &str) -> Option<Metadata> {
         let Some(file) = sorted.chart else {
             let whose = if at.is_empty() { String::new() } else { format!("{at}: ") };
-            self.fail(format!("{whose}Chart.yaml file is missing"));
+            let mut error = Stage::Load.error(Code::InputStructure, format!("{whose}Chart.yaml file is missing"));
+            let is_it = |file: &&&ChartFile| !file.path.contains('/') && is_like_chart_file(&file.path);
+            if let Some(file) = sorted.others.iter().find(is_it) {
+                error = error.with_help(format!("rename `{at}{}` to `Chart.yaml`", file.path));
+            }
+            self.errors.push(error);
             return None;
         };
         let mut metadata = self.parsed(file, at, Metadata::read)?;
         if let Some(file) = sorted.requirements {
             metadata.dependencies = self.parsed(file, at, Metadata::read_requirements)?;
         }
-        let problems = metadata::problems(&metadata);
-        for problem in &problems {
+        let problems = match metadata_checks::unsupported(&metadata) {
+            Some(problem) => vec![problem],
+            None => metadata_checks::problems(&metadata),
+        };
+        let is_valid = problems.is_empty();
+        if !is_valid {
             let source = self.source(file, at)?;
-            let error = Stage::Load.error(Code::InputStructure, problem.clone()).at(&source, Span::default(), "");
-            self.errors.push(error);
+            self.errors.extend(problems.into_iter().map(|problem| problem.error(&source)));
         }
-        problems.is_empty().then_some(metadata)
+        is_valid.then_some(metadata)
     }
 
     /// Parses a YAML file into a structure.

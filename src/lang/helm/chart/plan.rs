@@ -11,7 +11,7 @@ use super::metadata::{Kind, Metadata};
 use super::schema::ChartSchema;
 use super::top::chart_data;
 use super::user_values::UserValues;
-use super::{Stage, dependencies, merged, schema};
+use super::{Stage, dependencies, merged, metadata_checks, schema};
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge_base::limits::Limits;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -285,6 +285,11 @@ impl Chart {
         let message =
             format!("chart requires kubeVersion: {wanted} which is incompatible with Kubernetes {}", given.version);
         let error = Stage::KubeVersion.error(Code::Assertion, message);
+        let place = |source| Some((source, metadata_checks::place_of(source, "kubeVersion")?));
+        let error = match self.declared.as_ref().and_then(place) {
+            Some((source, span)) => error.at(source, span, ""),
+            None => error,
+        };
         Some(error.with_help("set the version of the cluster, for example with `--kube-version`"))
     }
 }

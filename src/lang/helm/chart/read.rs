@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::error::GO_MESSAGE;
 use dropforge_base::diagnostics::{Code, Diagnostic, with_reason};
+use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
 use dropforge_value::marshal::Numbers;
-use dropforge_value::yaml::libyaml;
+use dropforge_value::yaml::{self, libyaml};
 use dropforge_value::{Arena, Data, DataMap, Value};
 
 type Errors = Vec<Box<Diagnostic>>;
@@ -36,6 +37,10 @@ fn unreadable(source: &Arc<Source>, why: &str) -> Errors {
         Some(found) => found,
         None => (1, plain),
     };
+    let go = format!("error converting YAML to JSON: {why}");
+    if let Some(error) = in_plain_words(source) {
+        return vec![error.with_field(GO_MESSAGE, go)];
+    }
     let message = format!("cannot parse `{}` as YAML: {what}", source.name());
     let mut error =
         Diagnostic::new(Code::InputSyntax, message).caused_by(what).at(source, line_span(source.text(), number), "");
@@ -44,7 +49,14 @@ fn unreadable(source: &Arc<Source>, why: &str) -> Errors {
     if what == libyaml::NO_TOKEN && source.text().lines().skip(number.saturating_sub(1)).take(2).any(is_tab) {
         error = error.with_help(NO_TABS);
     }
-    vec![with_reason(error).with_field(GO_MESSAGE, format!("error converting YAML to JSON: {why}"))]
+    vec![with_reason(error).with_field(GO_MESSAGE, go)]
+}
+
+/// Returns the error that the exact reader has for a text, which names the mistake and the fix. `None` if it accepts the text.
+pub(super) fn in_plain_words(source: &Arc<Source>) -> Option<Box<Diagnostic>> {
+    let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
+    let errors = yaml::read(source, &limits).err()?;
+    errors.into_iter().find(|error| error.code == Code::InputSyntax)
 }
 
 /// Returns the span of a line, without white space around it.
@@ -112,11 +124,15 @@ pub(super) fn overlay(base: &mut DataMap, over: DataMap) {
 /// Returns the error of a document that is not a map.
 fn not_a_map(source: &Arc<Source>, found: &Data) -> Box<Diagnostic> {
     let message = format!("`{}` must be a map, found {}", source.name(), found.kind());
+    let help = "write `key: value`, without `- ` before it";
     let go = format!(
         "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
         json_kind(found)
     );
-    Diagnostic::new(Code::InputStructure, message).at(source, Span::default(), "").with_field(GO_MESSAGE, go)
+    Diagnostic::new(Code::InputStructure, message)
+        .at(source, Span::default(), "")
+        .with_help(help)
+        .with_field(GO_MESSAGE, go)
 }
 
 /// Returns the name of a value's kind in Go's JSON messages.

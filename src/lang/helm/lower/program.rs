@@ -9,6 +9,7 @@ use super::outputs::ValuesOfFiles;
 use super::paths::{PathKey, whole_dot};
 use crate::compile::{Defined, Set};
 use crate::error::quoted;
+use crate::hints;
 use crate::{DATA, Rules};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, nearest};
 use dropforge_base::limits::Limit;
@@ -340,7 +341,9 @@ impl<'l, 'a> Lower<'l, 'a> {
     /// Emits an instruction that fails with the message of Go.
     pub fn fail(&mut self, span: Span, code: Code, message: impl Into<String>) {
         self.at(span);
-        self.emitter.fail(&Failure { code, message: message.into(), available: None, help: None });
+        let message = message.into();
+        let help = hints::of(&message);
+        self.emitter.fail(&Failure { code, message, available: None, help });
     }
 
     /// Emits an instruction that fails because there is no template `name`, with the name that is meant.
@@ -354,6 +357,7 @@ impl<'l, 'a> Lower<'l, 'a> {
             .with_field(LOOKED_UP, name)
             .at(self.source(), span.moved(self.base), "");
         lint.help.clone_from(&help);
+        let help = help.or_else(|| hints::of(&message));
         if let Some(near) = near {
             lint = lint.with_replacement(name, near);
         }

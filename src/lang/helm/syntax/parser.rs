@@ -11,7 +11,8 @@ use super::known::{KnownAction, KnownActions, Symbol};
 use super::lexer::{Delimiters, Lexer, Piece};
 use super::token::{Spanned, Token, Tokens};
 use super::tree::{Action, Name, Template};
-use crate::error::error;
+use crate::error::{GO_MESSAGE, error};
+use crate::hints;
 use dropforge_base::diagnostics::{Code, Diagnostic, at_most};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -173,19 +174,19 @@ impl<'a> Parser<'a, '_> {
         let more = self.mistakes.len().saturating_sub(limits.diagnostics.max(1));
         self.mistakes.truncate(limits.diagnostics.max(1));
         let open = self.work.blocks.innermost();
+        let mut unclosed = None;
         let diagnose = |mistake: Mistake| {
-            let open = open.filter(|_| mistake.message == END_OF_FILE);
-            let error = error(code(&mistake.message), mistake.message).at(source, mistake.span, "");
-            let error =
-                open.into_iter().fold(error, |error, open| error.at(source, open, "this block has no `{{ end }}`"));
-            match unclosed_tag(source.text(), mistake.span.start as usize, &[("{{", "}}")]) {
-                Some((open, mark)) if error.message != END_OF_FILE => error
-                    .at(source, Span::of(open..open + mark.len()), "this action is not closed")
-                    .with_help("add `}}`"),
-                _ => error,
+            let at = mistake.span.start as usize;
+            if mistake.message != END_OF_FILE
+                && let Some((open, mark)) = unclosed_tag(source.text(), at, &[("{{", "}}")])
+            {
+                // What follows in the action is no mistake of its own.
+                let is_new = unclosed.replace(open) != Some(open);
+                return is_new.then(|| not_closed(source, Span::of(open..open + mark.len()), mistake));
             }
+            Some(diagnosed(source, mistake, open))
         };
-        Err(at_most(self.mistakes.into_iter().map(diagnose).collect(), limits.diagnostics, more))
+        Err(at_most(self.mistakes.into_iter().filter_map(diagnose).collect(), limits.diagnostics, more))
     }
 
     /// Parses the tokens of one action and adds it to the blocks. Returns it with its own place for errors, if it has one,
@@ -296,6 +297,23 @@ impl<'a> Parser<'a, '_> {
     fn declares(&self, tokens: &[Spanned<'a>], at: usize) -> bool {
         matches!(tokens.get(at + 1), Some((Token::Declare | Token::Assign | Token::Comma, _)))
     }
+}
+
+/// Returns the error of an action without an end, which opened at `open`, where the parser found the `mistake` in it.
+fn not_closed(source: &Arc<Source>, open: Span, mistake: Mistake) -> Box<Diagnostic> {
+    let error = Diagnostic::new(Code::Unterminated, "`{{` is not closed").at(source, open, "");
+    let is_end = mistake.span.start as usize >= source.text().len();
+    let error = if is_end { error } else { error.at(source, mistake.span, "read as a part of the action") };
+    error.with_help("add `}}`").with_field(GO_MESSAGE, mistake.message)
+}
+
+/// Returns a mistake as an error. `open` is the innermost block that is open at the end of the file.
+fn diagnosed(source: &Arc<Source>, mistake: Mistake, open: Option<Span>) -> Box<Diagnostic> {
+    let open = open.filter(|_| mistake.message == END_OF_FILE);
+    let hint = hints::syntax(&mistake.message, source.text(), mistake.span.start as usize);
+    let mut error = error(code(&mistake.message), mistake.message).at(source, mistake.span, "");
+    error.help = hint.or(error.help);
+    open.into_iter().fold(error, |error, open| error.at(source, open, "this block has no `{{ end }}`"))
 }
 
 /// Returns a function that adds to the mistake of the broken token, the last one of an action, in which line the action

@@ -22,7 +22,7 @@ pub(super) fn required_text<'v>(of: &str, param: &str, value: Option<Value<'v>>)
 /// Returns the error of an argument of the wrong type or value.
 pub(super) fn wrong(of: &str, param: &str, wanted: &str, got: Value<'_>) -> Box<Diagnostic> {
     let message = format!("{of}: `{param}` should be {wanted}, but it is {} ({})", excerpt(got), got.kind());
-    Diagnostic::new(Code::BadArgument, message)
+    Diagnostic::new(Code::BadArgument, message).with_help(format!("give `{param}` {wanted}"))
 }
 
 /// Returns the error of a missing argument.

@@ -7,7 +7,7 @@ use super::{Lower, MacroKey, Pending};
 use crate::builtins::RAW_FILE;
 use crate::compile::{Id, unknown_template};
 use crate::syntax::tree::{Arg, Call, Expr, ExprKind, Macro, Name, Path};
-use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, nearest};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::Span;
 use dropforge_machine::bytecode::{ImportKind, Op};
@@ -103,6 +103,7 @@ impl<'a> Lower<'_, 'a> {
             if param.default == Default::Required && call.arg(param.name).is_none() {
                 let message = format!("{kind} `{name}` needs the argument `{}`, {}", param.name, param.ty.name());
                 let error = Diagnostic::new(Code::MissingArgument, message).with_field(LOOKED_UP, param.name);
+                let error = error.with_help(format!("add `{}=…`", param.name));
                 self.lints.push(error.at(self.source(), call.span, ""));
             }
         }
@@ -203,6 +204,7 @@ impl<'a> Lower<'_, 'a> {
         // Macros may have thousands of parameters.
         let (params, args) = (sorted(names.clone()), sorted(call.args.iter().map(|arg| arg.name.text)));
         self.lint_unknown("macro", call, names, &|name| place(&params, name).is_some());
+        let strange = || call.args.iter().map(|arg| arg.name.text).find(|name| place(&params, name).is_none());
         for param in one.params {
             let given = place(&args, param.name.text).and_then(|at| call.args.get(at)).map(|arg| &arg.value);
             match (given, &param.default) {
@@ -217,7 +219,12 @@ impl<'a> Lower<'_, 'a> {
                     let (name, param) = (call.name.text, param.name.text);
                     let message = format!("macro `{name}` is missing the argument `{param}`");
                     let error = Diagnostic::new(Code::MissingArgument, message).with_field(LOOKED_UP, param);
-                    let error = error.with_help(format!("add `{param}=…`, or give the parameter a default"));
+                    let error = match strange().filter(|strange| nearest(strange, [param]).is_some()) {
+                        Some(strange) => error
+                            .with_note(format!("the macro has no parameter `{strange}`"))
+                            .with_suggestion(strange, [param]),
+                        None => error.with_help(format!("add `{param}=…`, or give the parameter a default")),
+                    };
                     self.fail(call.span, error);
                     self.emitter.undefined();
                 }

@@ -10,6 +10,7 @@ use super::bytes::{Body, Trim};
 use super::tag::Lexed;
 use super::token::{Spanned, Token, push};
 use crate::syntax::error::SyntaxError;
+use crate::hints;
 use dropforge_base::diagnostics::{Code, nearest};
 use dropforge_base::text::Span;
 
@@ -344,6 +345,9 @@ impl Tag {
 pub(super) fn unknown_tag(span: Span, name: &str) -> Box<SyntaxError> {
     if name.is_empty() {
         return SyntaxError::unexpected(span, "a tag needs a name", "write `{{ … }}` to print a value");
+    }
+    if let Some(hint) = hints::statement(name) {
+        return SyntaxError::unexpected(span, format!("there is no tag `{name}`"), hint);
     }
     let help = match nearest(name, NAMES.split(", ").chain(["endraw"])) {
         _ if name == "endraw" => "there is no `{% raw %}` before it".to_owned(),
