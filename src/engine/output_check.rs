@@ -118,9 +118,9 @@ fn refused_tab(source: &Arc<Source>, limits: &Limits) -> Option<Box<Diagnostic>>
 
 /// Converts an error of a reader.
 fn invalid(syntax: OutputSyntax, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-    let (name, why) = (syntax.name(), error.reason());
     // A fix with a value of one cluster is not the fix of its template.
-    error.help = error.help.filter(|help| !help.contains('`'));
+    let (name, (why, help)) = (syntax.name(), yaml::common_words(&error));
+    error.help = help;
     error.message = match error.code.is_limit() {
         true => format!("the output cannot be checked as {name}: {why}"),
         false => format!("the output is not valid {name}: {why}"),

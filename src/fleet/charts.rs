@@ -85,7 +85,9 @@ impl ChartSet {
 
     /// Returns the values that the chart knows, whose templates read `read`.
     fn known(&self, read: &ReadPaths, changes_maps: bool, templates: Vec<Template>) -> ReadValues {
-        let mut found = ReadValues::of(self.template.chart().known_values(read, changes_maps), templates);
+        let chart = self.template.chart();
+        let declared = chart.known_values(&ReadPaths::default(), false);
+        let mut found = ReadValues::of(chart.known_values(read, changes_maps), declared, templates);
         self.namespace_key.iter().for_each(|path| found.add(path));
         found
     }

@@ -18,7 +18,7 @@ use super::selector::Selector;
 use super::values::{Step, value_at};
 use dropforge_base::diagnostics::{Code, Diagnostic, PROBLEM, Result, at_most, counted, nearest};
 use dropforge_engine::Template;
-use dropforge_machine::bytecode::analysis::places_of_reads;
+use dropforge_machine::bytecode::analysis::{PlacedRead, places_of_reads};
 use dropforge_value::{DataMap, ReadPaths, ReadPosition};
 
 /// Maximum number of names to report.
@@ -34,7 +34,7 @@ const COMPARED: usize = 2_000;
 /// use dropforge::bulk::{Format, Layers, Merge, ReadValues, input::{self, Place}};
 /// use dropforge::engine::{Dialect, Engine};
 /// use dropforge::text::Source;
-/// let template = Engine::new().compile(Dialect::Tera, "t", "{{ image.tag }}")?;
+/// let template = Engine::new().compile(Dialect::Tera, "t", "{{ image.tag | default(value='v1') }}")?;
 /// let source = Source::new("v.yaml", "imge:\n  tag: v1\n");
 /// let map = input::map(&source, Format::Yaml)?;
 /// let layers = Layers::new([map], Vec::new(), Merge::Deep).with_places(vec![Place::file(&source, Format::Yaml)]);
@@ -53,7 +53,9 @@ pub struct ReadValues {
     /// The templates, to find the places of what they read.
     templates: Vec<Template>,
     /// The paths that the templates read, with their places.
-    places: OnceLock<Vec<(String, String)>>,
+    places: OnceLock<Vec<PlacedRead>>,
+    /// The values that schemas and defaults declare. Their names are not misspelled.
+    declared: ReadPaths,
 }
 
 impl ReadValues {
@@ -64,9 +66,9 @@ impl ReadValues {
         read
     }
 
-    /// Returns these values, which `templates` read.
-    pub(super) fn of(tree: ReadPaths, templates: Vec<Template>) -> Self {
-        Self { tree, templates, ..Self::default() }
+    /// Returns these values, which `templates` read or which are `declared`.
+    pub(super) fn of(tree: ReadPaths, declared: ReadPaths, templates: Vec<Template>) -> Self {
+        Self { tree, declared, templates, ..Self::default() }
     }
 
     /// Returns `true` if all shared values are read.
@@ -98,8 +100,11 @@ impl ReadValues {
             self.typed.extend(path.first().cloned());
         }
         self.typed.iter().for_each(|name| self.tree.forget(name));
-        kept.iter().for_each(|path| self.tree.add(path.iter().map(String::as_str)));
-        layers.declared().into_iter().for_each(|path| self.tree.add(path));
+        let declared = layers.declared();
+        for known in [&mut self.tree, &mut self.declared] {
+            kept.iter().for_each(|path| known.add(path.iter().map(String::as_str)));
+            declared.iter().for_each(|path| known.add(path.iter().copied()));
+        }
         self
     }
 
@@ -126,7 +131,7 @@ impl ReadValues {
                 // The misspelled name of a value that is given elsewhere does not override it.
                 let warning = warning(self.problem(unread.path(), unread.depth), unread, origins);
                 warnings.push(match unread.near(&self.tree, &[layers.shared()]) {
-                    Some(near) => self.suggest(warning, &near),
+                    Some(near) => self.suggest(warning, unread.path(), &near, false),
                     None => match unread.near(&self.tree, &[]) {
                         Some(given) => meant(warning, &given),
                         None => warning,
@@ -153,22 +158,29 @@ impl ReadValues {
         if self.tree.everything { Ok(Vec::new()) } else { suspects::failures(self, layers, clusters) }
     }
 
-    /// Adds the path that was likely meant to a warning, and where it is read: as nothing gives it, the name there may be the
-    /// wrong one.
-    fn suggest(&self, warning: Box<Diagnostic>, near: &str) -> Box<Diagnostic> {
+    /// Adds the similar path `near` to a warning about `path`, and where it is read. It is what was meant if something
+    /// declares it, a template handles that it is missing, or other clusters give it (`is_given`). Otherwise the name in the
+    /// template may be the wrong one.
+    fn suggest(&self, warning: Box<Diagnostic>, path: &[Step], near: &str, is_given: bool) -> Box<Diagnostic> {
         let is_below = |path: &str| {
             let rest = path.strip_prefix(near);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
         };
         // Values of charts are below a name of their own.
         let is_it =
-            |(path, _): &&(String, String)| is_below(path) || path.strip_prefix("Values.").is_some_and(is_below);
+            |read: &&PlacedRead| is_below(&read.path) || read.path.strip_prefix("Values.").is_some_and(is_below);
         let places = || self.templates.iter().flat_map(|template| places_of_reads(template.program())).collect();
-        let warning = match self.places.get_or_init(places).iter().find(is_it) {
-            Some((path, place)) => warning.with_note(format!("a template reads `{path}` ({place})")),
+        let mut reads = self.places.get_or_init(places).iter().filter(is_it).peekable();
+        let warning = match reads.peek() {
+            Some(PlacedRead { path, place, .. }) => {
+                warning.with_note(format!("a template reads `{path}` ({place})"))
+            }
             None => warning,
         };
-        meant(warning, near)
+        if is_given || self.declared.reads(steps(near)) || reads.any(|read| read.is_optional) {
+            return meant(warning, near);
+        }
+        warning.with_help(format!("one of `{}` and `{near}` is likely misspelled", display(path)))
     }
 
     /// Returns `true` if templates read some names of the map at a path, and so might be expected to read all.
@@ -294,6 +306,14 @@ fn display(path: &[Step]) -> String {
         }
     }
     text
+}
+
+/// Returns the steps of a displayed path.
+fn steps(path: &str) -> impl Iterator<Item = Option<&str>> {
+    path.split('.').flat_map(|step| {
+        let key = step.trim_end_matches("[]");
+        std::iter::once(Some(key)).chain(std::iter::repeat_n(None, (step.len() - key.len()) / 2))
+    })
 }
 
 fn meant(warning: Box<Diagnostic>, near: &str) -> Box<Diagnostic> {

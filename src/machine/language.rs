@@ -68,6 +68,58 @@ pub trait Language: Sync {
     fn before_finish(&self, whole: &str, text: &str, at: usize) -> Option<usize> {
         (whole == text).then_some(at)
     }
+
+    /// Returns the likely fix in a template for an output that is invalid.
+    fn output_fix(&self, invalid: &InvalidOutput<'_>) -> Option<String> {
+        let _ = invalid;
+        None
+    }
+}
+
+/// A part of an output that is not the YAML or JSON that it should be, and the code that wrote it.
+#[derive(Debug, Clone, Copy)]
+pub struct InvalidOutput<'o> {
+    /// The expression, or the text of a template.
+    pub code: &'o str,
+    /// The line of the template before the code.
+    pub before: &'o str,
+    /// `true` if the code is text of a template.
+    pub is_text: bool,
+    /// The output.
+    pub output: &'o str,
+    /// The byte of the output with the error.
+    pub at: usize,
+}
+
+impl<'o> InvalidOutput<'o> {
+    /// Returns the text before the tag that opens with `open` and that has the code, unless it is text.
+    pub fn lead(&self, open: &str) -> Option<&'o str> {
+        self.before.trim_end().trim_end_matches('-').strip_suffix(open).filter(|_| !self.is_text)
+    }
+
+    /// Returns `true` for text that begins its line in the template, but not in the output: a tag before it has removed the
+    /// line break.
+    pub fn is_joined(&self) -> bool {
+        let start = self.output.get(..self.at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+        let line = self.output.get(start..).and_then(|rest| rest.lines().next()).unwrap_or("").trim_start();
+        let code = self.code.trim();
+        self.is_text && self.before.trim().is_empty() && line.contains(code) && !line.starts_with(code)
+    }
+
+    /// Returns the indentation that the line with the error should have after the line before it.
+    pub fn wanted_indent(&self) -> Option<usize> {
+        let start = self.output.get(..self.at)?.rfind('\n')?;
+        let line = self.output.get(..start)?.lines().rfind(|line| !line.trim().is_empty())?;
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        Some(if line.trim_end().ends_with(':') { indent + 2 } else { indent })
+    }
+}
+
+/// Returns the indentation of lines below a tag with this text before it in its line: those of a value of a key, or of text
+/// alone.
+pub fn indent_below(lead: &str) -> usize {
+    let spaces = lead.len() - lead.trim_start_matches(' ').len();
+    if lead.trim().is_empty() { spaces } else { spaces + 2 }
 }
 
 impl dyn Language {

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use super::template::{ChartTemplate, Texts, ends, run};
 use crate::Template;
-use crate::recording::{Recorder, Recording, Why, Writer};
+use crate::recording::{Recorder, Recording, Why};
 use dropforge_base::diagnostics::{Diagnostic, Diagnostics, Label, Result, Severity};
 use dropforge_base::text::{Source, Text};
-use dropforge_helm::chart::{DocumentLints, OpenBase, OpenInputs, Output, Plan, joined_fix, output_fix};
+use dropforge_helm::chart::{DocumentLints, OpenBase, OpenInputs, Output, Plan};
+use dropforge_machine::bytecode::Dialect;
 use dropforge_machine::function::Cx;
 use dropforge_machine::vm::Session;
 use dropforge_value::{InputBuilder, Inputs, Value};
@@ -65,7 +66,8 @@ impl ChartRender {
                 let at = (label.span.start as usize).min(text.len().saturating_sub(1));
                 let why = recording.as_ref().and_then(|recording| recording.why(nth, text, at));
                 if error.severity == Severity::Error {
-                    error.help = why.as_ref().and_then(|why| fix(why, text, at)).or(error.help.take());
+                    let fix = why.as_ref().and_then(|why| why.fix(Dialect::Helm, text, at));
+                    error.help = fix.or(error.help.take());
                 }
                 let mut writers = why.map(Why::into_labels).unwrap_or_default().into_iter();
                 match writers.next() {
@@ -98,18 +100,6 @@ impl ChartRender {
         let ranges = texts.ranges().collect();
         Ok(ChartRecording { recording: recorder.end(texts.whole), ranges })
     }
-}
-
-/// Returns the fix in the template for an error at a byte of an output.
-fn fix(why: &Why, output: &str, at: usize) -> Option<String> {
-    why.written.iter().enumerate().find_map(|(nth, Writer { source, span })| {
-        let (text, before) = (source.slice(*span), source.text().get(..span.start as usize)?);
-        let line = before.get(before.rfind('\n').map_or(0, |end| end + 1)..)?;
-        match why.is_text && nth == 0 {
-            true => joined_fix(text, line, output, at),
-            false => output_fix(text, line, output, at),
-        }
-    })
 }
 
 /// The recorded render of a chart.

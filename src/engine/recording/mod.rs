@@ -32,7 +32,7 @@ use std::sync::Mutex;
 
 use crate::{RenderError, Template};
 use changed::Origin;
-use dropforge_base::diagnostics::Result;
+use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::mask::Mask;
 use dropforge_machine::bytecode::Program;
 use dropforge_machine::vm::Session;
@@ -136,7 +136,10 @@ impl Template {
         for (nth, error) in errors.iter_mut().enumerate() {
             error.template.get_or_insert_with(|| self.name().to_owned());
             let at = error.primary().map(|label| label.span.start as usize).filter(|_| nth < PLACED);
-            error.labels.extend(at.map(|at| recording.labels_of(text, at)).unwrap_or_default());
+            let Some((why, at)) = at.and_then(|at| Some((recording.why(text, at)?, at))) else { continue };
+            let fix = why.fix(self.program().dialect(), text, at).filter(|_| error.code == Code::InvalidOutput);
+            error.help = fix.or(error.help.take());
+            error.labels.extend(why.into_labels());
         }
     }
 

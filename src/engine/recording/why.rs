@@ -11,7 +11,8 @@ use crate::instance::language;
 use dropforge_base::diagnostics::Label;
 use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
-use dropforge_machine::bytecode::{Control, Place, Provenance};
+use dropforge_machine::bytecode::{Control, Dialect, Place, Provenance};
+use dropforge_machine::language::InvalidOutput;
 use dropforge_value::yaml::{Node, Tags};
 use dropforge_value::{Step, yaml};
 
@@ -35,6 +36,16 @@ pub struct Why {
 }
 
 impl Why {
+    /// Returns the likely fix in a template of this language for an error at a byte of the output.
+    pub(crate) fn fix(&self, dialect: Dialect, output: &str, at: usize) -> Option<String> {
+        let language = language(dialect).ok()?;
+        self.written.iter().enumerate().find_map(|(nth, Writer { source, span })| {
+            let (code, before) = (source.slice(*span), source.text().get(..span.start as usize)?);
+            let before = before.get(before.rfind('\n').map_or(0, |end| end + 1)..)?;
+            language.output_fix(&InvalidOutput { code, before, is_text: self.is_text && nth == 0, output, at })
+        })
+    }
+
     /// Returns labels of the places that wrote it.
     pub fn into_labels(self) -> Vec<Label> {
         let texts = std::iter::once("written here").chain(std::iter::repeat("passed on here"));
@@ -117,11 +128,6 @@ impl Recording {
         };
         let at = range.start + at;
         (at < range.end && self.cut.is_none_or(|cut| at < cut)).then_some(at)
-    }
-
-    /// Returns labels of the places that wrote byte `at` of the output `text`, the innermost first.
-    pub(crate) fn labels_of(&self, text: &str, at: usize) -> Vec<Label> {
-        self.why(text, at).map(Why::into_labels).unwrap_or_default()
     }
 
     /// Returns the path of the value or key at a byte of a captured text. The last text is read once for all its bytes.

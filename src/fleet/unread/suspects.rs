@@ -1,11 +1,11 @@
 //! The names of clusters that look like mistakes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use roaring::RoaringBitmap;
 
 use super::keys::{Counts, Keys};
-use super::{COMPARED, Names, REPORTED, ReadValues, Unread};
+use super::{COMPARED, Names, REPORTED, ReadValues, Unread, display};
 use crate::layers::Layers;
 use crate::origins::leaves;
 use crate::report::Failure;
@@ -40,7 +40,9 @@ pub(super) fn failures(read: &ReadValues, layers: &Layers, clusters: &Selection<
     let mut found: Vec<Suspect> = suspects.found.into_values().collect();
     found.small_sort_by_key(|suspect| suspect.clusters.min());
     found.truncate(REPORTED);
-    Ok(found.into_iter().map(|suspect| suspect.into_failure(read, layers, clusters)).collect())
+    let paths = |keys: &Keys| keys.iter().map(|(id, ..)| display(&keys.path(id))).collect::<HashSet<_>>();
+    let given = if found.is_empty() { HashSet::new() } else { paths(&keys) };
+    Ok(found.into_iter().map(|suspect| suspect.into_failure(read, layers, clusters, &given)).collect())
 }
 
 /// Tells what warnings depend on: keys that may be mistakes, and all below the maps and lists that have these.
@@ -145,7 +147,14 @@ fn named(unread: &Unread) -> &[Step] {
 }
 
 impl Suspect {
-    fn into_failure(self, read: &ReadValues, layers: &Layers, clusters: &Selection<'_>) -> Failure {
+    /// Returns the warning. `given` are the paths that any cluster gives.
+    fn into_failure(
+        self,
+        read: &ReadValues,
+        layers: &Layers,
+        clusters: &Selection<'_>,
+        given: &HashSet<String>,
+    ) -> Failure {
         let mut reader = clusters.fleet().reader();
         let first = self.clusters.min().and_then(|at| reader.cluster(at as usize).ok());
         let message = read.problem(&self.path, self.depth);
@@ -159,7 +168,7 @@ impl Suspect {
             }
         }
         let mut warning = match &self.near {
-            Some(near) => read.suggest(warning, near),
+            Some(near) => read.suggest(warning, &self.path, near, given.contains(near)),
             None => warning,
         };
         // A cluster may be one line.
@@ -189,7 +198,7 @@ mod tests {
         let mut found: Vec<Suspect> = suspects.found.into_values().collect();
         found.small_sort_by_key(|suspect| suspect.clusters.min());
         found.truncate(REPORTED);
-        found.into_iter().map(|suspect| suspect.into_failure(read, layers, clusters)).collect()
+        found.into_iter().map(|suspect| suspect.into_failure(read, layers, clusters, &HashSet::new())).collect()
     }
 
     fn random_map(random: &mut fastrand::Rng, levels: u32) -> String {

@@ -17,6 +17,7 @@ mod hints;
 mod lower;
 mod marks;
 mod objects;
+mod output_fixes;
 mod print;
 mod semantics;
 pub mod syntax;
@@ -37,7 +38,7 @@ use dropforge_base::diagnostics::Diagnostic;
 use dropforge_machine::bytecode::{Dialect, Program};
 use dropforge_machine::compiler::{Compilation, Mark, Unit, compile_all};
 use dropforge_machine::function::Registry;
-use dropforge_machine::language::{Front, Language, Machine, MachineOf, MarkRequest};
+use dropforge_machine::language::{Front, InvalidOutput, Language, Machine, MachineOf, MarkRequest};
 
 /// The language.
 #[derive(Debug)]
@@ -77,6 +78,10 @@ impl Language for Helm {
 
     fn before_finish(&self, whole: &str, text: &str, at: usize) -> Option<usize> {
         print::with_no_values(whole, text, at)
+    }
+
+    fn output_fix(&self, invalid: &InvalidOutput<'_>) -> Option<String> {
+        output_fixes::fix(invalid)
     }
 }
 

@@ -9,6 +9,7 @@ pub(super) use syntax::syntax;
 use super::builtins::beyond;
 use dropforge_base::diagnostics::{Diagnostic, counted, nearest};
 use dropforge_machine::bytecode::ImportKind;
+use dropforge_machine::language::{InvalidOutput, indent_below};
 
 /// The place of an error to which a hint applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,7 +185,6 @@ pub(super) fn no_item(error: Box<Diagnostic>, path: &str, until: &str, len: usiz
     let list = until.rsplit_once(['.', '[']).map_or(until, |(list, _)| list);
     let error = error.with_note(format!("the list has {}, counted from 0", counted(len, "item")));
     match until.get(list.len() + 1..).map(|step| step.trim_end_matches(']')) {
-        Some("-1") => error.with_help(format!("write `{list} | last`")),
         Some(step) if step.bytes().all(|byte| byte.is_ascii_digit()) => {
             error.with_help(format!("write `{path} | default(value=…)`, or test `{list} | length` first"))
         }
@@ -196,6 +196,28 @@ pub(super) fn no_item(error: Box<Diagnostic>, path: &str, until: &str, len: usiz
 pub(super) fn no_fields(error: Box<Diagnostic>, until: &str, name: &str) -> Box<Diagnostic> {
     let parent = until.strip_suffix(name).and_then(|parent| parent.strip_suffix('.')).unwrap_or("it");
     error.with_help(format!("give `{parent}` a map with the key `{name}`, or write `{parent}` alone"))
+}
+
+/// Returns the fix for the code that wrote a part of an output that is not YAML or JSON.
+pub(super) fn output(invalid: &InvalidOutput<'_>) -> Option<String> {
+    if invalid.is_joined() {
+        return Some("a `-` in a tag removes the line break before it: write `%}` in place of `-%}`".to_owned());
+    }
+    let (lead, code) = (invalid.lead("{{")?, invalid.code);
+    if code.contains("json_encode") || code.contains("to_json") {
+        return None;
+    }
+    if code.contains("nindent") {
+        let wanted = invalid.wanted_indent()?;
+        let is_it = code.replace(' ', "").contains(&format!("nindent(n={wanted})"));
+        return (!is_it).then(|| format!("write `nindent(n={wanted})`, as the line before is indented"));
+    }
+    if code.contains("to_yaml") || code.contains("indent") {
+        let plain = code.rsplit_once('|').filter(|(_, last)| last.contains("indent")).map_or(code, |(plain, _)| plain);
+        let by = indent_below(lead);
+        return Some(format!("indent all of its lines: `{{{{- {} | nindent(n={by}) }}}}`", plain.trim_end()));
+    }
+    Some(format!("put the value in quotes: `{{{{ {code} | json_encode }}}}`"))
 }
 
 #[cfg(all(test, feature = "compile"))]

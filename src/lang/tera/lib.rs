@@ -24,7 +24,7 @@ pub use semantics::Rules;
 
 use dropforge_machine::bytecode::Dialect;
 use dropforge_machine::function::Registry;
-use dropforge_machine::language::{Language, Machine, MachineOf};
+use dropforge_machine::language::{InvalidOutput, Language, Machine, MachineOf};
 
 /// The language.
 #[derive(Debug)]
@@ -53,6 +53,10 @@ impl Language for Tera {
 
     fn registry(&self) -> Registry {
         registry()
+    }
+
+    fn output_fix(&self, invalid: &InvalidOutput<'_>) -> Option<String> {
+        hints::output(invalid)
     }
 
     fn variant(&self, all: &Registry, _: &str) -> Registry {

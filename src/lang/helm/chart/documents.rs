@@ -26,12 +26,12 @@ const RENDERED_LINE: &str = "rendered_line";
 pub(super) fn not_yaml(name: &str, document: &Arc<Source>, first: Option<Box<Diagnostic>>) -> Box<Diagnostic> {
     let first = first.unwrap_or_else(|| Diagnostic::new(Code::InputSyntax, "the document is not YAML"));
     let why = first.fields.get(GO_MESSAGE).unwrap_or(&first.message).clone();
-    let what = first.reason();
+    // A fix with a value of one cluster is not the fix of its template.
+    let (what, help) = yaml::common_words(&first);
     let error = Diagnostic::new(Code::InvalidOutput, format!("the output of `{name}` is not valid YAML: {what}"));
     let span = exact(document).or_else(|| first.primary().map(|label| label.span)).unwrap_or_default();
     let mut error = error.at(document, span, "");
-    // A fix with a value of one cluster is not the fix of its template.
-    error.help = first.help.filter(|help| !help.contains('`'));
+    error.help = help;
     with_message(name, error, &why)
 }
 

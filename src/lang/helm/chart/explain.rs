@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::dependencies::source_and_target;
 use super::plan::{Plan, PlannedChart};
 use super::user_values::UserValues;
-use crate::error::{LOOKED_IN, among};
+use crate::error::{LOOKED_IN, among, give};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, nearest};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
@@ -260,6 +260,8 @@ impl Plan {
             let Some(keys) = self.keys(at, way) else { return error };
             if !keys.contains(&name.as_str()) {
                 let error = among(error, name, &keys, Some(&written(way)));
+                let missing = written(path.get(..=nth).unwrap_or(&path));
+                let error = give(error, Some(&missing), None);
                 let place: Vec<Step> = [Step::Key(VALUES.to_owned())].into_iter().chain(way.iter().cloned()).collect();
                 return self.with_place(error.with_field(LOOKED_IN, json(&place)), at, way, name);
             }
@@ -268,6 +270,7 @@ impl Plan {
         match self.value(at, &path) {
             Some(value) if is_refused && is_empty(value) => {
                 let error = error.with_note(format!("`{}` is empty", written(&path)));
+                let error = give(error, Some(&written(&path)), None);
                 self.given_at(error, at, &path)
             }
             _ => error,

@@ -3,7 +3,7 @@
 mod habits;
 
 use super::{Function, Tag, hint};
-use crate::builtins::{plus_tables, tables};
+use crate::builtins::{marks, plus_tables, tables};
 use dropforge_machine::bytecode::ImportKind;
 use dropforge_machine::function::{Builtin, Params};
 
@@ -80,8 +80,12 @@ fn word(text: &str) -> &str {
 
 /// Returns the builtin filter of a name.
 fn filter(name: &str) -> Option<&'static Builtin> {
-    let known = |builtin: &&Builtin| builtin.kind == ImportKind::Filter && builtin.name == name;
-    tables().into_iter().chain(plus_tables()).flatten().find(known)
+    builtin(ImportKind::Filter, name)
+}
+
+fn builtin(kind: ImportKind, name: &str) -> Option<&'static Builtin> {
+    let known = |builtin: &&Builtin| builtin.kind == kind && builtin.name == name;
+    tables().into_iter().chain(plus_tables()).chain([marks()]).flatten().find(known)
 }
 
 /// Returns `true` if the word of a tag has arguments after it: `toYaml .x`.

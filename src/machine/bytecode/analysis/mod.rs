@@ -99,9 +99,19 @@ impl<'p> Reads<'p> {
     }
 }
 
-/// Returns the paths that a program reads, each with its places in the sources: `app.tera:3:10`. Programs without sources have
-/// none.
-pub fn places_of_reads(program: &Program) -> Vec<(String, String)> {
+/// A path that a program reads, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedRead {
+    /// The path.
+    pub path: String,
+    /// The place in the sources: `app.tera:3:10`.
+    pub place: String,
+    /// `true` if the program handles that the path has no value.
+    pub is_optional: bool,
+}
+
+/// Returns the paths that a program reads, with their places. Programs without sources have none.
+pub fn places_of_reads(program: &Program) -> Vec<PlacedRead> {
     let mut tree = ReadPaths::default();
     let mut walk = FactWalk::new(program, &mut tree, None, STEPS);
     walk.reads = Some(BTreeSet::new());
@@ -111,7 +121,9 @@ pub fn places_of_reads(program: &Program) -> Vec<(String, String)> {
         let place = program.place(at)?;
         let source = program.source(place)?;
         let place = format!("{}:{}", source.path(), source.position(place.span.start));
-        Some((display_path(&tree.path(origin.node)), place))
+        let provenance = program.code().instruction(at).map(|instruction| instruction.op.info().provenance);
+        let is_optional = provenance == Some(super::Provenance::OptionalPath);
+        Some(PlacedRead { path: display_path(&tree.path(origin.node)), place, is_optional })
     };
     found.filter_map(shown).collect()
 }

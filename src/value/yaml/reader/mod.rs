@@ -105,6 +105,18 @@ pub fn read_data(source: &Arc<Source>, limits: &Limits) -> std::result::Result<D
     read_one(source, limits).map(|node| node.to_data())
 }
 
+/// The beginning of the message of a syntax error.
+const REFUSED: &str = "this is not YAML";
+
+/// Returns what a syntax error says is wrong, and the fix, in words that are the same for all texts with this mistake: without
+/// values of the text.
+pub fn common_words(error: &Diagnostic) -> (String, Option<String>) {
+    let is_common = |what: &&str| what.split('`').skip(1).step_by(2).all(|part| part.len() <= 2);
+    let what = error.message.strip_prefix(REFUSED).and_then(|what| what.strip_prefix(": ")).filter(is_common);
+    let help = error.help.clone().filter(|help| !help.contains('`'));
+    (what.map_or_else(|| error.reason(), str::to_owned), help)
+}
+
 fn scan_error(source: &Arc<Source>, limits: &Limits, error: &ScanError) -> Box<Diagnostic> {
     let at = error.marker().byte_offset().unwrap_or(0);
     let next = source.text().get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
@@ -112,7 +124,7 @@ fn scan_error(source: &Arc<Source>, limits: &Limits, error: &ScanError) -> Box<D
     if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
         return Limit::ValueDepth.error(limits.value_depth as u64).at(source, span, "");
     }
-    let refused = |mistake: Mistake| mistake.report(source, 0, "this is not YAML").caused_by(error.info());
+    let refused = |mistake: Mistake| mistake.report(source, 0, REFUSED).caused_by(error.info());
     let lines = if error.info().contains("tab") { usize::MAX } else { 1 };
     if let Some(at) = tab_in_indentation(source.text(), at, lines) {
         let tab = Mistake::new("a tab indents this line", at..at + 1, "indent with spaces, not with tabs");

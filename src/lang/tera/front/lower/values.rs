@@ -338,7 +338,10 @@ impl<'a> Lower<'_, 'a> {
                 Segment::Negative(index) => {
                     let message = format!("`{}` is not defined: no list has an item `{}`", path.text, index.text);
                     self.at(index.span);
-                    self.fail_quietly(&Diagnostic::new(Code::UndefinedVariable, message));
+                    let list = path.text.split('[').next().unwrap_or(path.text);
+                    let help = if index.text == "-1" { "last" } else { "reverse | nth(n=…)" };
+                    let error = Diagnostic::new(Code::UndefinedVariable, message);
+                    self.fail_quietly(&error.with_help(format!("write `{list} | {help}`")));
                 }
             }
         }

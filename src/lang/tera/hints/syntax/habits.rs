@@ -1,9 +1,8 @@
 //! Hints for what Jinja, Liquid and Python allow in a tag.
 
-use super::{filter, is_in_path, word, word_at_start};
-use crate::builtins::{plus_tables, tables};
+use super::{builtin, is_in_path, word, word_at_start};
 use dropforge_machine::bytecode::ImportKind;
-use dropforge_machine::function::{Builtin, Params};
+use dropforge_machine::function::{Builtin, Default, Params};
 
 /// Maximum length of a tag to write anew in a hint.
 const SHOWN: usize = 100;
@@ -146,23 +145,17 @@ fn positional(tag: &Tag<'_>) -> Option<String> {
     let name = before.get(before.rfind(|c| !is_in_path(c)).map_or(0, |at| at + 1)..)?;
     let is_filter = before.strip_suffix(name)?.trim_end().ends_with('|');
     let value = tag.value()?;
-    let argument = if is_filter { first_argument(filter(name)?) } else { first_argument(function(name)?) };
-    Some(format!("arguments are given by name: `{name}({}={value})`", argument?))
+    let kind = if is_filter { ImportKind::Filter } else { ImportKind::Function };
+    let argument = first_argument(builtin(kind, name)?)?;
+    Some(format!("arguments are given by name: `{name}({argument}={value})`"))
 }
 
 /// Returns the name of the first parameter that a call has to name.
 fn first_argument(builtin: &'static Builtin) -> Option<&'static str> {
-    use dropforge_machine::function::Default;
     let Params::Named(params) = builtin.params else { return None };
     let given = params.get(usize::from(builtin.kind != ImportKind::Function)..)?;
     let required = given.iter().find(|param| param.default == Default::Required);
     required.or_else(|| given.first()).map(|param| param.name)
-}
-
-/// Returns the builtin function of a name.
-fn function(name: &str) -> Option<&'static Builtin> {
-    let known = |builtin: &&Builtin| builtin.kind == ImportKind::Function && builtin.name == name;
-    tables().into_iter().chain(plus_tables()).flatten().find(known)
 }
 
 /// `("a", "b")`
@@ -193,7 +186,7 @@ fn tuple(tag: &Tag<'_>) -> Option<String> {
 fn colon(tag: &Tag<'_>) -> Option<String> {
     let value = tag.behind.strip_prefix(':')?.trim();
     let (_, name) = tag.before.rsplit_once('|')?;
-    let argument = filter(name.trim()).and_then(first_argument)?;
+    let argument = builtin(ImportKind::Filter, name.trim()).and_then(first_argument)?;
     let value = if tag.is_short() && !value.is_empty() && !value.contains('|') { value } else { "…" };
     Some(format!("the arguments of a filter are in parentheses: write `{}({argument}={value})`", name.trim()))
 }
