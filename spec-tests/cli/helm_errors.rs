@@ -284,12 +284,12 @@ fn causes_that_messages_of_helm_do_not_tell() {
     let says = |parts: &[&str]| sandbox.run(&["render", "c"]).expect(1).says(parts);
     says(&["unexpected EOF", "c/templates/x.yaml:2:", "this block has no `{{ end }}`"]);
     sandbox.write("c/templates/x.yaml", "a:\n\tb: 1\n");
-    says(&["E0906", "cannot start any token", "help: indent with spaces, not with tabs"]);
+    says(&["E0906", "a tab indents this line", "help: indent with spaces, not with tabs"]);
     sandbox.write("c/templates/x.yaml", "a: @\n");
-    let outcome = says(&["cannot start any token"]);
+    let outcome = says(&["an unquoted value cannot begin with `@`"]);
     assert!(!outcome.stderr.contains("tabs"), "{}", outcome.stderr);
     sandbox.write("c/values.yaml", "a:\n\tb: 1\n");
-    says(&["cannot parse `values.yaml`", "help: indent with spaces, not with tabs"]);
+    says(&["c/values.yaml:2:1", "a tab indents this line", "help: indent with spaces, not with tabs"]);
     std::fs::remove_file(sandbox.path("c/Chart.yaml")).unwrap();
     let outcome = sandbox.run(&["render", "c"]).expect(2);
     outcome.says(&["there is no template in `c`", "a Helm chart has a `Chart.yaml` beside `templates`"]);

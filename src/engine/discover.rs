@@ -10,8 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use super::walk::{LinkRule, walk};
 use crate::dialect_of;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
-use dropforge_base::files::is_file;
-use dropforge_base::files::unreadable;
+use dropforge_base::files::{is_file, unreadable};
 
 /// Maximum number of directory entries to scan for a suggestion. The root may be a home directory.
 const MAX_LISTED: usize = 1_000;

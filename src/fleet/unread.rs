@@ -172,9 +172,7 @@ impl ReadValues {
         let places = || self.templates.iter().flat_map(|template| places_of_reads(template.program())).collect();
         let mut reads = self.places.get_or_init(places).iter().filter(is_it).peekable();
         let warning = match reads.peek() {
-            Some(PlacedRead { path, place, .. }) => {
-                warning.with_note(format!("a template reads `{path}` ({place})"))
-            }
+            Some(PlacedRead { path, place, .. }) => warning.with_note(format!("a template reads `{path}` ({place})")),
             None => warning,
         };
         if is_given || self.declared.reads(steps(near)) || reads.any(|read| read.is_optional) {

@@ -40,9 +40,13 @@ pub(super) fn failures(read: &ReadValues, layers: &Layers, clusters: &Selection<
     let mut found: Vec<Suspect> = suspects.found.into_values().collect();
     found.small_sort_by_key(|suspect| suspect.clusters.min());
     found.truncate(REPORTED);
-    let paths = |keys: &Keys| keys.iter().map(|(id, ..)| display(&keys.path(id))).collect::<HashSet<_>>();
-    let given = if found.is_empty() { HashSet::new() } else { paths(&keys) };
+    let given = if found.is_empty() { HashSet::new() } else { given(&keys) };
     Ok(found.into_iter().map(|suspect| suspect.into_failure(read, layers, clusters, &given)).collect())
+}
+
+/// Returns the paths that any cluster gives.
+fn given(keys: &Keys) -> HashSet<String> {
+    keys.iter().map(|(id, ..)| display(&keys.path(id))).collect()
 }
 
 /// Tells what warnings depend on: keys that may be mistakes, and all below the maps and lists that have these.
@@ -198,7 +202,8 @@ mod tests {
         let mut found: Vec<Suspect> = suspects.found.into_values().collect();
         found.small_sort_by_key(|suspect| suspect.clusters.min());
         found.truncate(REPORTED);
-        found.into_iter().map(|suspect| suspect.into_failure(read, layers, clusters, &HashSet::new())).collect()
+        let given = given(&Keys::of(clusters).unwrap());
+        found.into_iter().map(|suspect| suspect.into_failure(read, layers, clusters, &given)).collect()
     }
 
     fn random_map(random: &mut fastrand::Rng, levels: u32) -> String {

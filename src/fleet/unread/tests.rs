@@ -40,17 +40,19 @@ fn a_name_has_one_warning_with_its_place_and_the_likely_name() {
     assert_eq!(
         unread(&tera, "imge:\n  tag: v1\nreplicas: 1\nother: [1, 2]\n", "repilcas=2,image.repositry=x"),
         [
-            "E0809: no template reads `imge.tag` (v.yaml:2:8) did you mean `image.tag`? a template reads `image.tag` (t:1:4)",
+            "E0809: no template reads `imge.tag` (v.yaml:2:8) one of `imge.tag` and `image.tag` is likely misspelled \
+             a template reads `image.tag` (t:1:4)",
             "E0809: no template reads `other` (v.yaml:4:9)",
             "E0809: `--set repilcas=2,image.repositry=x`: no template reads `repilcas` did you mean `replicas`?",
-            "E0809: `--set repilcas=2,image.repositry=x`: no template reads `image.repositry` did you mean `image.repository`? \
+            "E0809: `--set repilcas=2,image.repositry=x`: no template reads `image.repositry` \
+             one of `image.repositry` and `image.repository` is likely misspelled \
              a template reads `image.repository` (t:1:19)",
         ]
     );
     let two = unread(&tera, "imge: {tag: v1, repository: x}\nreplicas: 1\n", "");
     assert_eq!(
         two,
-        ["E0809: no template reads `imge` (2 values) (v.yaml:1:13) did you mean `image`? \
+        ["E0809: no template reads `imge` (2 values) (v.yaml:1:13) one of `imge` and `image` is likely misspelled \
                        a template reads `image.tag` (t:1:4)"]
     );
 }
@@ -58,7 +60,7 @@ fn a_name_has_one_warning_with_its_place_and_the_likely_name() {
 #[test]
 fn a_misspelled_name_of_the_template_is_told_with_its_place() {
     let tera = [(Dialect::Tera, "{{ image.tag }}"), (Dialect::Tera, "a\n{{ imgae.tag }}{{ replicas }}")];
-    let places = "did you mean `imgae.tag`? a template reads `imgae.tag` (t:2:4)";
+    let places = "one of `image.tag` and `imgae.tag` is likely misspelled a template reads `imgae.tag` (t:2:4)";
     let found = unread(&tera[1..], "image: {tag: 1}\nreplica: 1\nreplicas: 2\n", "");
     assert_eq!(
         found,
@@ -68,6 +70,10 @@ fn a_misspelled_name_of_the_template_is_told_with_its_place() {
             "E0809: no template reads `replica` (v.yaml:2:10) did you mean `replicas`?".to_owned(),
         ]
     );
+    // A template that handles a missing value means its name.
+    let optional = [(Dialect::Tera, "{{ imgae.tag }}{% if x %}{{ imgae.tag | default(value=1) }}{% endif %}")];
+    let found = unread(&optional, "image: {tag: 1}\n", "");
+    assert!(found[0].contains("did you mean `imgae.tag`?"), "{found:?}");
     let helm = [(Dialect::Helm, "{{ .Values.imgae.tag }}")];
     let found = unread(&helm, "Values: {image: {tag: 1}}\n", "");
     assert!(found[0].ends_with("a template reads `Values.imgae.tag` (t:1:4)"), "{found:?}");

@@ -2,7 +2,9 @@
 
 /// Returns the fix for an error when a template runs.
 pub(crate) fn of(message: &str) -> Option<String> {
-    if let Some((name, counts)) = message.strip_prefix("wrong number of args for ").and_then(|rest| rest.split_once(": want ")) {
+    if let Some((name, counts)) =
+        message.strip_prefix("wrong number of args for ").and_then(|rest| rest.split_once(": want "))
+    {
         return Some(arguments(name, counts));
     }
     if let Some((_, types)) = message.split_once(": incompatible types for comparison: ") {
@@ -27,7 +29,9 @@ pub(crate) fn argument(wanted: &str, found: Option<&str>) -> String {
     match (wanted, found) {
         (_, None) => "give it a value, or write `default` before it".to_owned(),
         ("string", _) => "`toString` makes a text of a value, and `toYaml` or `toJson` of a list or a map".to_owned(),
-        ("int" | "int64" | "float64", Some("string")) => "`int`, `int64` and `float64` make a number of a text".to_owned(),
+        ("int" | "int64" | "float64", Some("string")) => {
+            "`int`, `int64` and `float64` make a number of a text".to_owned()
+        }
         (wanted, Some(found)) if wanted.starts_with("[]") => format!("give a list in place of the {}", kind(found)),
         (wanted, Some(found)) if wanted.starts_with("map[") => format!("give a map in place of the {}", kind(found)),
         (wanted, Some(found)) => format!("give a {} in place of the {}", kind(wanted), kind(found)),
@@ -191,8 +195,12 @@ fn operator(message: &str, before: &str, rest: &str) -> Option<String> {
             _ => operator("unexpected", before, rest.get(word_end..)?),
         };
     }
-    let applies = message.starts_with("unexpected ") || message.starts_with("illegal number syntax") || message.starts_with("expected :=")
-        || message == "unexpected" || message.starts_with("missing command") || message.starts_with("bad number syntax");
+    let applies = message.starts_with("unexpected ")
+        || message.starts_with("illegal number syntax")
+        || message.starts_with("expected :=")
+        || message == "unexpected"
+        || message.starts_with("missing command")
+        || message.starts_with("bad number syntax");
     let is_declared = !(message.starts_with("expected :=") && !rest.starts_with([':', '=']));
     let found = OPERATORS.iter().find(|(operator, _)| rest.starts_with(operator)).filter(|_| applies && is_declared);
     found.map(|(_, hint)| (*hint).to_owned())
@@ -202,7 +210,8 @@ fn operator(message: &str, before: &str, rest: &str) -> Option<String> {
 fn hyphen(before: &str, behind: &str) -> String {
     let end = behind.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '.' | '-')).unwrap_or(behind.len());
     let path = format!("{before}{}", behind.get(..end).unwrap_or(""));
-    let names: Vec<String> = path.split('.').filter(|name| !name.is_empty()).map(|name| format!("\"{name}\"")).collect();
+    let names: Vec<String> =
+        path.split('.').filter(|name| !name.is_empty()).map(|name| format!("\"{name}\"")).collect();
     format!("`-` cannot be in a field: write `index` with the names, such as `index .Values {}`", names.join(" "))
 }
 
@@ -214,7 +223,9 @@ fn variable(name: &str, source: &str) -> String {
     });
     match dropforge_base::diagnostics::nearest(name, declared) {
         Some(near) if near != name => format!("did you mean `${near}`?"),
-        Some(_) => format!("`${name}` exists only in the block that declares it: declare it before the block, and write `${name} = …` in it"),
+        Some(_) => format!(
+            "`${name}` exists only in the block that declares it: declare it before the block, and write `${name} = …` in it"
+        ),
         None => format!("declare it before: `{{{{ ${name} := … }}}}`"),
     }
 }
@@ -231,7 +242,10 @@ mod tests {
             ("error calling eq: incompatible types for comparison: string and int", "`toString`"),
             ("error calling index: index out of range: 3", "gt (len …) 3"),
             ("template \"a\" not defined", "`{{ define \"a\" }}`"),
-            ("error calling include: template: no template \"_a.tpl\" associated with template \"gotpl\"", "not that of a file"),
+            (
+                "error calling include: template: no template \"_a.tpl\" associated with template \"gotpl\"",
+                "not that of a file",
+            ),
         ] {
             assert!(of(message).is_some_and(|found| found.contains(hint)), "{message}: {:?}", of(message));
         }

@@ -45,7 +45,13 @@ mod tests {
             (".a", "url: {{ ", "url: a: b", 6, quoted),
             ("toYaml .a", "  a: {{ ", "x:\n  a: b: 1\n  c: 1", 8, indented),
             ("toYaml .a | indent 4", "    {{ ", "a:\n        b: 1\n    c: 1", 18, indented),
-            ("toYaml . | nindent 1", "  {{- ", "a:\n  b: 1\n c: 2", 10, Some("write `nindent 2`, as the line before is indented")),
+            (
+                "toYaml . | nindent 1",
+                "  {{- ",
+                "a:\n  b: 1\n c: 2",
+                10,
+                Some("write `nindent 2`, as the line before is indented"),
+            ),
             ("toYaml . | nindent 2", "  {{- ", "a:\n  b: 1\n  c: d: 2", 10, None),
             (".a | quote", "a: {{ ", "a: \"b\" c", 7, None),
         ] {

@@ -295,6 +295,40 @@ mod tests {
     }
 
     #[test]
+    fn habits_of_jinja_liquid_and_python_are_answered() {
+        for (template, hint) in [
+            ("{{ a if b }}", "there is no inline `if`: write `{% if b %}{{ a }}{% endif %}`"),
+            ("{{- a if not b else c -}}", "`{% if not b %}{{ a }}{% else %}{{ c }}{% endif %}`"),
+            ("{{ f(x=1 if b else 2) }}", "there is no inline `if`: write `{% if … %}` … `{% else %}` … `{% endif %}`"),
+            ("{% if a %}{%- else if b -%}{% endif %}", "write `{% elif b %}`"),
+            ("{% if a is not divisibleby 3 %}{% endif %}", "write `is divisibleby(3)`"),
+            ("{{ a.b[:2] }}", "`a.b | slice(end=2)`"),
+            ("{{ (\"a\", \"b\") }}", "write `[\"a\", \"b\"]`"),
+            ("{{ x | replace(\"a\") }}", "`replace(from=\"a\")`"),
+            ("{{ a = 1 }}", "write `{% set a = 1 %}`"),
+            ("{% import \"lib/my-macros.tera\" %}", "as my_macros %}`"),
+            ("{% include \"a\" without context %}", "write `{% include \"a\" %}`"),
+            ("{% for x of list %}{% endfor %}", "write `{% for x in list %}`"),
+            ("{% set a %}", "write `{% set a = … %}`"),
+            ("{{ {{ a }} }}", "write `a`"),
+            ("{% unless a %}{% endif %}", "write `{% if not … %}`"),
+            ("{% for x in [1] %}{{ loop.indx }}{% endfor %}", "did you mean `loop.index`?"),
+            ("{{ [1] | nth(1) }}", "`nth(n=1)`"),
+        ] {
+            assert!(help(template).contains(hint), "{template}: {}", help(template));
+        }
+    }
+
+    #[test]
+    fn a_path_has_a_value_up_to_a_step() {
+        for (path, name, until) in
+            [("a.b.c", "b", "a.b"), ("a.ab.b.c", "b", "a.ab.b"), ("a[b].c", "c", "a[b].c"), ("a[x]", "x", "a[x]")]
+        {
+            assert_eq!(super::until(path, name), until);
+        }
+    }
+
+    #[test]
     fn plain_tera_names_what_is_beyond_it() {
         let engine = Engine::builder().tera(TeraDialect::Plain).build();
         let errors = engine.compile(Dialect::Tera, "t", "{{ 1 | to_yaml }}{{ fail(message='a') }}").unwrap_err();

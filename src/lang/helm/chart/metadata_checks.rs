@@ -28,7 +28,9 @@ impl Problem {
     /// Returns the error, at the value in the file, or at a key that is likely a misspelling of the missing one.
     pub(super) fn error(self, source: &Arc<Source>) -> Box<Diagnostic> {
         let error = Stage::Load.error(Code::InputStructure, self.message);
-        let Some(document) = document(source) else { return error.at(source, Span::default(), "").with_help(self.help) };
+        let Some(document) = document(source) else {
+            return error.at(source, Span::default(), "").with_help(self.help);
+        };
         if let Some(entry) = document.entry(self.key) {
             let span = if entry.value.span.start < entry.value.span.end { entry.value.span } else { entry.key.span };
             return error.at(source, span, "").with_help(self.help);
