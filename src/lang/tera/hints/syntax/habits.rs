@@ -136,7 +136,8 @@ fn slice(tag: &Tag<'_>) -> Option<String> {
 fn f_string(tag: &Tag<'_>) -> Option<String> {
     let before = tag.before.strip_suffix('f').filter(|before| !before.ends_with(is_in_path))?;
     let begins = tag.behind.starts_with(['"', '\'']);
-    (begins && !before.trim_end().ends_with("is")).then(|| "there are no f-strings: join text with `~`: `\"a\" ~ name`".to_owned())
+    (begins && !before.trim_end().ends_with("is"))
+        .then(|| "there are no f-strings: join text with `~`: `\"a\" ~ name`".to_owned())
 }
 
 /// `default("x")`, `range(3)`

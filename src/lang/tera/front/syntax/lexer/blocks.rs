@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 use super::bytes::{Body, Trim};
 use super::tag::Lexed;
 use super::token::{Spanned, Token, push};
-use crate::syntax::error::SyntaxError;
 use crate::hints;
+use crate::syntax::error::SyntaxError;
 use dropforge_base::diagnostics::{Code, nearest};
 use dropforge_base::text::Span;
 
