@@ -42,6 +42,12 @@ fn a_clusters_unread_value_is_a_warning_only_if_it_looks_like_a_mistake() {
         .says(&["note: a template reads `region` (t/app.yaml.tera:2:12)"]);
     let said = sandbox.stamp(&["-f", "v.yaml"]).expect(0).stderr;
     assert!(!said.contains("rack") && !said.contains("owner"), "{said}");
+    // A name that resembles one of the shared values does not override it.
+    sandbox.write("fleet.yaml", "- {name: d, image: {repositroy: api}, nodes: 3}\n- {name: e, regions: [eu]}\n");
+    let said =
+        sandbox.run(&["stamp", "t", "--fleet", "fleet.yaml", "-f", "v.yaml", "--set", "region=eu", "-o", "out2"]);
+    let said = said.expect(0).says(&["no template reads `image.repositroy`", "did you mean `image.repository`?"]);
+    assert!(said.says(&["did you mean `region`?"]).stderr.matches("warning[").count() == 2);
     // Selectors and layouts read values, too.
     let said = sandbox.stamp(&["-f", "v.yaml", "-l", "regoin=us"]).expect(0).stderr;
     assert!(!said.contains("E0809"), "{said}");

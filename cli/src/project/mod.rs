@@ -206,8 +206,8 @@ fn applies(setting: &Setting, name: &str, command: &Command, given: &ArgMatches)
         // A cluster is needed to choose from the fleet.
         "fleet" if name == "values" => given.contains_id("cluster"),
         "diff-format" => name == "stamp" && given.get_one("diff").copied().unwrap_or(false),
-        // One stream has no other files.
-        "prune" => given.get_one::<String>("layout").is_none_or(|layout| layout != "single"),
+        // One stream has no other files, and is not the directory of the project.
+        "output" | "prune" => given.get_one::<String>("layout").is_none_or(|layout| layout != "single"),
         _ => true,
     }
 }

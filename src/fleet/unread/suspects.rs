@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use roaring::RoaringBitmap;
 
 use super::keys::{Counts, Keys};
-use super::{COMPARED, Names, REPORTED, ReadValues, Unread, display};
+use super::{COMPARED, Names, REPORTED, ReadValues, Unread, display, has, steps};
 use crate::layers::Layers;
 use crate::origins::leaves;
 use crate::report::Failure;
@@ -29,7 +29,7 @@ const GROUPS: usize = 1_000;
 pub(super) fn failures(read: &ReadValues, layers: &Layers, clusters: &Selection<'_>) -> Result<Vec<Failure>> {
     let mut keys = Keys::of(clusters)?;
     let counts = counts(read, &keys);
-    let mut suspects = Suspects { read, layers, near: HashMap::new(), found: BTreeMap::new() };
+    let mut suspects = Suspects { read, near: HashMap::new(), found: BTreeMap::new() };
     if counts.contains(&Counts::Alone) {
         let mut reader = clusters.fleet().reader();
         for group in keys.groups(clusters, &counts, GROUPS)? {
@@ -93,7 +93,6 @@ fn may_be_mistake(read: &ReadValues, (parent, at): (&[Step], &ReadPosition), key
 /// The names that look like mistakes.
 struct Suspects<'r> {
     read: &'r ReadValues,
-    layers: &'r Layers,
     /// The nearest name that is read, by the path of a name.
     near: HashMap<String, Option<String>>,
     found: BTreeMap<String, Suspect>,
@@ -134,13 +133,13 @@ impl Suspects<'_> {
     fn near(&mut self, name: &str, unread: &Unread, own: &DataMap) -> Option<String> {
         if !self.near.contains_key(name) {
             let near = match self.near.len() < NAMES {
-                true => unread.near(&self.read.tree, &[self.layers.shared()]),
+                true => unread.near(&self.read.tree, &[]),
                 false => None,
             };
             self.near.insert(name.to_owned(), near);
         }
         self.near.get(name)?.as_ref()?;
-        unread.near(&self.read.tree, &[self.layers.shared(), own])
+        unread.near(&self.read.tree, &[own])
     }
 }
 
@@ -172,7 +171,11 @@ impl Suspect {
             }
         }
         let mut warning = match &self.near {
-            Some(near) => read.suggest(warning, &self.path, near, given.contains(near)),
+            Some(near) => {
+                let step = |key: Option<&str>| key.map_or(Step::Index(0), |key| Step::Key(key.to_owned()));
+                let is_shared = has(layers.shared(), &steps(near).map(step).collect::<Vec<_>>());
+                read.suggest(warning, &self.path, near, is_shared || given.contains(near))
+            }
             None => warning,
         };
         // A cluster may be one line.
@@ -190,8 +193,7 @@ mod tests {
 
     /// The warnings if each cluster is looked at.
     fn one_by_one(read: &ReadValues, clusters: &Selection<'_>) -> Vec<Failure> {
-        let layers = &Layers::default();
-        let mut suspects = Suspects { read, layers, near: HashMap::new(), found: BTreeMap::new() };
+        let mut suspects = Suspects { read, near: HashMap::new(), found: BTreeMap::new() };
         let mut look_at = |at: usize, own: &DataMap| suspects.look_at(own, &RoaringBitmap::from([at as u32]));
         clusters
             .each(&mut |at, cluster| {

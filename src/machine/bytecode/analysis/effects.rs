@@ -7,6 +7,7 @@ use crate::bytecode::isa::{Control, Jumps, Op, Provenance};
 use crate::bytecode::operands::{BinaryOp, Literal, Operand, Role, Test};
 use crate::bytecode::rows::{ImportKind, Number};
 use dropforge_value::Data;
+use dropforge_value::read_paths::NodeId;
 
 /// Functions that only test for a value. The result is `true` if there is one, or with `false` if there is none.
 const PRESENCE: [(ImportKind, &str, bool); 2] =
@@ -305,14 +306,33 @@ impl<'w> FactWalk<'w, '_> {
         let name = given.next().unwrap_or_default();
         self.mark_whole(name.nodes());
         let Fact::Str(name) = name.fact.scalar() else {
-            self.call_any();
-            given.for_each(|held| self.mark_whole(held.nodes()));
+            self.call_each(&given.collect::<Vec<_>>(), state.mass, depth);
             return Flow::Next;
         };
         // A name of no chunk is an error.
         let Some(chunk) = self.code.named_chunk(name).and_then(|id| self.code.chunk(id)) else { return Flow::End };
         state.mass = self.chunk(chunk, given.take(chunk.params as usize).collect(), state.mass, depth + 1);
         if state.mass == 0 { Flow::End } else { Flow::Next }
+    }
+
+    /// Calls one of the named chunks with these arguments. What they read of them is read. The misses of the wrong ones do not
+    /// count.
+    fn call_each(&mut self, given: &[Held<'w>], mass: u64, depth: usize) {
+        let nodes: Vec<NodeId> = given.iter().flat_map(|held| held.nodes()).copied().collect();
+        if self.dialect.has_inputs_in_named_chunks() || self.inputs.is_some() {
+            self.call_any();
+            return self.mark_whole(&nodes);
+        }
+        // A chunk that is called this way may itself call one this way.
+        if !self.called_each.insert(nodes) {
+            return;
+        }
+        let (misses, code) = (self.misses.len(), self.code);
+        for chunk in code.named_chunks().filter_map(|(_, id)| code.chunk(id)) {
+            let given = given.iter().take(chunk.params as usize).cloned().collect();
+            self.chunk(chunk, given, mass, depth + 1);
+        }
+        self.misses.truncate(misses);
     }
 
     /// Calls a template that may call every named chunk.

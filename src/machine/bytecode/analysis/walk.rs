@@ -1,6 +1,6 @@
 //! A walk over a program that computes facts instead of values. It takes a branch only if the facts do not rule it out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::lookup::Lack;
 use super::slots::{Fact, Held, Origin, Slots};
@@ -46,6 +46,8 @@ pub(super) struct FactWalk<'w, 't> {
     pub tested: Vec<&'w str>,
     /// The paths that it looks up from one input, if they are recorded.
     pub reads: Option<BTreeSet<Read<'w>>>,
+    /// What was given to all named chunks, because one of them was called by an unknown name.
+    pub called_each: HashSet<Vec<NodeId>>,
     /// The number of steps left.
     pub left: u64,
 }
@@ -148,6 +150,7 @@ impl<'w, 't> FactWalk<'w, 't> {
             misses,
             tested,
             reads: None,
+            called_each: HashSet::new(),
             left,
         }
     }
