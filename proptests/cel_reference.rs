@@ -29,8 +29,8 @@ use serde_json::json;
 ///
 /// Not compared, as the reference differs from the specification or from cel-go there: the parts of an empty text
 /// (`''.split('')`), a substring that ends with the text, searches from the end of a text or after it, base64 with white space or
-/// without padding, optionals of values of any type in literals, macros and `value()`, the order of the keys of a map, and macros over an empty
-/// literal, whose type cel-go infers from the first overload that takes an element.
+/// without padding, optionals of values of any type in literals, macros and `value()`, the order of the keys of a map, and macros
+/// over an empty literal, whose type cel-go infers from the first overload that takes an element.
 const SHAPES: &str = r#"
 I ~ 1 ~ 0 ~ -1 ~ 7 ~ i ~ 9223372036854775807 ~ (-9223372036854775808) ~ m.a ~ l[1] ~ m['zz'] ~ 0x10 ~ 2147483648
 I ~ ({I} + {I}) ~ ({I} - {I}) ~ ({I} * {I}) ~ ({I} / {I}) ~ ({I} % {I}) ~ (-{I}) ~ ({B} ? {I} : {I}) ~ size({S})

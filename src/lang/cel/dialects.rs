@@ -110,7 +110,7 @@ impl Variant {
 impl Difference {
     fn is_of(&self, name: &str) -> bool {
         let is_of = |of: &&str| if of.ends_with('.') { name.starts_with(*of) } else { name == *of };
-        self.functions.iter().any(|of| is_of(of))
+        self.functions.iter().any(is_of)
     }
 }
 

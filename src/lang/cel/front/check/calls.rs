@@ -34,19 +34,24 @@ impl Checker<'_> {
         {
             return self.resolve(id, Call { receiver: None, ..call }, name, callable, args);
         }
-        // The namespace of a function that is elsewhere may be a variable here, with a member function of the name.
-        let takes = |callable: &Callable| match callable {
-            Callable::Open => true,
-            Callable::Signatures(all) => all.iter().any(|one| one.member && one.params.len() == args.len() + 1),
-        };
-        let full = || self.qualified(receiver).map(|namespace| format!("{}.{name}", namespace.text()));
-        if !self.env.function(name, call.rooted).is_some_and(|(_, callable)| takes(callable))
-            && let Some(full) = full().filter(|full| help_for_unknown(full).is_some())
-        {
+        if let Some(full) = self.elsewhere(receiver, name, call.rooted, args) {
             return self.unknown(id, &full);
         }
         self.check(receiver);
         self.named(id, call, name, args)
+    }
+
+    /// Returns the full name of a function in a namespace that only other implementations have, unless a member function takes
+    /// the arguments: the namespace may be a variable.
+    fn elsewhere(&mut self, receiver: ExprId, name: &str, rooted: bool, args: &[ExprId]) -> Option<String> {
+        let full = format!("{}.{name}", self.qualified(receiver)?.text());
+        help_for_unknown(&full)?;
+        let given: Vec<_> = [Types::DYN].into_iter().chain(args.iter().map(|&arg| self.type_of(arg))).collect();
+        let is_member = match self.env.function(name, rooted) {
+            Some((_, Callable::Signatures(signatures))) => self.matching(signatures, &given, true).1.is_some(),
+            found => found.is_some(),
+        };
+        (!is_member).then_some(full)
     }
 
     fn named(&mut self, id: ExprId, call: Call, name: &str, args: &[ExprId]) -> TypeId {
