@@ -41,10 +41,12 @@ use crate::stderr::Stderr;
 /// cluster. Branches that the values rule out are left out.
 ///
 /// HCL templates and configurations are also evaluated with unknown variables,
-/// which finds errors that occur for any values. With --var-types, only the
-/// declared variables exist, each with its type. Without it, every variable exists
-/// and has any type. In .tf and .tofu files, --var-types gives the types of `var.*`,
-/// beside the `variable` blocks of their folder; other names have any type.
+/// which finds errors that occur for any values. Functions that --allow does not
+/// allow are errors in templates, and allowed files are read. With --var-types,
+/// only the declared variables exist, each with its type. Without it, every
+/// variable exists and has any type. In .tf and .tofu files, --var-types gives the
+/// types of `var.*`, beside the `variable` blocks of their folder; other names have
+/// any type.
 ///
 /// Configurations are files with the extensions .hcl, .nomad, .tf, .tfvars and
 /// .tofu, also followed by .json. All arguments of all blocks are checked. Which

@@ -95,14 +95,11 @@ pub(crate) fn run(
     Ok(Exit::Ok)
 }
 
-/// Prints a diagnostic. JSON has the name of its code as `error`, too, and a list of names even if there are none, as the
-/// specification of the language wants.
+/// Prints a diagnostic. JSON has the name of its code as `error`, too, as the specification of the language wants.
 fn print(diagnostic: &Diagnostic, stderr: &Stderr) {
     match stderr.format() {
         ErrorFormat::Json => {
-            let available = Some(diagnostic.available.clone().unwrap_or_default());
-            let named = Box::new(diagnostic.clone()).with_field("error", diagnostic.code.name());
-            stderr.diagnostic(&Diagnostic { available, ..*named });
+            stderr.diagnostic(&Box::new(diagnostic.clone()).with_field("error", diagnostic.code.name()))
         }
         _ => stderr.diagnostic(diagnostic),
     }

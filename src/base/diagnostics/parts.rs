@@ -33,7 +33,7 @@ pub enum Part {
     UnsaidDetail,
     /// The number of labels that are not shown.
     MorePlaces,
-    /// The available names, or `nothing`.
+    /// The available names, or `nothing` if no note says why there are none.
     Names,
     /// The available names, if there are any.
     Available,
@@ -130,6 +130,7 @@ impl Diagnostic {
             Part::LabelText => label.map(|label| Cow::from(&label.text)).filter(|text| !text.is_empty()),
             Part::Place => label.map(|label| format!("{}:{}", label.source.path(), label.position()).into()),
             Part::MorePlaces => self.labels.len().checked_sub(LABELS + 1).map(|more| (more + 1).to_string().into()),
+            Part::Names if self.available.as_ref().is_some_and(Vec::is_empty) && !self.notes.is_empty() => None,
             Part::Names => self.available.as_ref().map(|names| listed(names, NAMES).into()),
             Part::Available if self.available.as_ref().is_none_or(Vec::is_empty) => None,
             Part::Available => return self.texts(Part::Names, label),

@@ -72,7 +72,7 @@ fn without_values(error: Box<Diagnostic>, scope: Scope, name: &str) -> Box<Diagn
         }
         _ => format!("give it in the inputs: `{scope}: {{{name}: …}}`"),
     };
-    Box::new(Diagnostic { available: None, ..*error.with_note(note).with_help(help) })
+    error.with_note(note).with_help(help)
 }
 
 /// Shortens an expression or a name for a message.
