@@ -313,7 +313,7 @@ fn arguments_that_nothing_reads_are_warned_of() {
             (Warning, "indentation", "indent", "did you mean `indent`?"),
             (Warning, "prefx", "blank first prefix", "did you mean `prefix`?"),
             (Warning, "too", "from to", "did you mean `to`?"),
-            (Error, "replace(from='x', too='y')", "", ""),
+            (Error, "replace(from='x', too='y')", "", "add `to=…`"),
             (Warning, "p", "", ""),
             (Warning, "q", "", ""),
             (Warning, "r", "", ""),

@@ -46,7 +46,7 @@ fn jinja(before: &str, behind: &str) -> Option<String> {
     call(callee).or_else(|| (is_path && !callee.is_empty()).then(|| NAMED.to_owned()))
 }
 
-const NAMED: &str = "arguments are given by name: `f(name=value)`";
+pub(super) const NAMED: &str = "arguments are given by name: `f(name=value)`";
 
 /// Returns the hint for the call of a path: a filter as a method, or a macro.
 fn call(path: &str) -> Option<String> {
