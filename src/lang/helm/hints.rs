@@ -76,7 +76,7 @@ fn template(name: &str) -> String {
 
 /// What other languages name, and what Go's templates have in its place.
 const NAMES: &[(&[&str], &str)] = &[
-    (&["elif", "elseif", "elsif", "elsif"], "write `{{ else if … }}`"),
+    (&["elif", "elseif", "elsif"], "write `{{ else if … }}`"),
     (&["endif", "endfor", "endrange", "endwith", "fi", "done", "endblock", "enddefine"], "write `{{ end }}`"),
     (&["for", "foreach", "each", "while"], "write `{{ range … }}` … `{{ end }}`"),
     (&["set", "let", "var"], "write `{{ $name := … }}`"),
@@ -201,7 +201,7 @@ fn operator(message: &str, before: &str, rest: &str) -> Option<String> {
         || message == "unexpected"
         || message.starts_with("missing command")
         || message.starts_with("bad number syntax");
-    let is_declared = !(message.starts_with("expected :=") && !rest.starts_with([':', '=']));
+    let is_declared = !message.starts_with("expected :=") || rest.starts_with([':', '=']);
     let found = OPERATORS.iter().find(|(operator, _)| rest.starts_with(operator)).filter(|_| applies && is_declared);
     found.map(|(_, hint)| (*hint).to_owned())
 }
