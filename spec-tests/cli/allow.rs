@@ -28,7 +28,9 @@ fn files_are_read_where_it_is_allowed_and_nowhere_else() {
     let artifact = ["render", "a.mpk", "-f", "v.hcl"];
     sandbox.run(&artifact).expect(1).says(&["E0405"]);
     assert_eq!(sandbox.run(&[&artifact[..], &allow].concat()).expect(0).stdout, "- x\n- y\ntext\n");
-    sandbox.run(&["check", "t/list.txt.tftpl"]).expect(0);
+    let check = ["check", "t/list.txt.tftpl"];
+    sandbox.run(&check).expect(1).says(&["E0405", "`templatefile`", "`file`"]);
+    sandbox.run(&[&check[..], &allow].concat()).expect(0);
 
     let stamp = ["stamp", "t", "--fleet", "fleet.hcl", "-o", "out"];
     sandbox.run(&stamp).expect(4).says(&["E0405"]);

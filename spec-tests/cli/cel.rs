@@ -50,7 +50,7 @@ fn a_raw_file_is_in_artifacts_and_caches() {
     sandbox.run(&["render", "t/out.cel.yaml"]).expect(1).says(&["E0505", "leads out of the include root"]);
     let missing = ["E0501", "file `rule.txt` not found", "did you mean `rules.txt`", "none.cel.yaml:1:"];
     sandbox.run(&["render", "t/none.cel.yaml"]).expect(1).says(&missing);
-    sandbox.run(&["check", "t/none.cel.yaml"]).expect(0).says(&["file `rule.txt` not found"]);
+    sandbox.run(&["check", "t/none.cel.yaml"]).expect(1).says(&["file `rule.txt` not found"]);
     sandbox
         .run(&["eval", "--lang", "cel", "raw_file('t/rules.txt')"])
         .expect(1)

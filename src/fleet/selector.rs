@@ -247,9 +247,10 @@ fn presence(text: &str) -> (&str, Test, bool) {
 
 fn invalid(text: &str) -> Box<Diagnostic> {
     let text = text.trim();
-    if text.contains('(') && !text.contains(')') {
+    let closed = format!("{text})");
+    if term(&closed).is_some() {
         let message = format!("invalid selector `{text}`: `(` is not closed");
-        return Diagnostic::new(Code::Usage, message).with_help(format!("write `{text})`"));
+        return Diagnostic::new(Code::Usage, message).with_help(format!("write `{closed}`"));
     }
     Diagnostic::new(Code::Usage, format!("invalid selector `{text}`"))
         .with_help("use `k`, `!k`, `k=v`, `k!=v`, `k in (v, w)` or `k notin (v, w)`, separated by commas")
