@@ -128,7 +128,9 @@ fn errors_are_printed_and_watching_goes_on() {
         "dropforge.toml",
         "templates = ['t/a.yaml.tera']\nfleet = 'f.ndjson'\nvalues = 'v.yaml'\n[output]\ndir = 'out'\nprune = true\n",
     );
-    watched.until("dropforge.toml: no file changed in ");
+    // The project no longer makes the files of the other template.
+    watched.until("dropforge.toml: 3 files deleted in ");
+    assert_eq!(sandbox.tree("out").keys().filter(|path| path.ends_with("b.yaml")).count(), 0);
     // A cluster that is gone takes its files along.
     sandbox.replace("f.ndjson", "{\"name\":\"x\",\"n\":1}\n{\"name\":\"y\",\"n\":1}\n");
     watched.until("f.ndjson: 1 file deleted in ");
