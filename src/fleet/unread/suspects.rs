@@ -205,7 +205,7 @@ mod tests {
         found.small_sort_by_key(|suspect| suspect.clusters.min());
         found.truncate(REPORTED);
         let given = given(&Keys::of(clusters).unwrap());
-        found.into_iter().map(|suspect| suspect.into_failure(read, layers, clusters, &given)).collect()
+        found.into_iter().map(|suspect| suspect.into_failure(read, &Layers::default(), clusters, &given)).collect()
     }
 
     fn random_map(random: &mut fastrand::Rng, levels: u32) -> String {
