@@ -114,6 +114,24 @@ fn compilers() -> Vec<Case> {
             ],
         ),
         (
+            "files of helm",
+            // Each line is a file.
+            |text| {
+                let names: Vec<String> = (0..text.lines().count()).map(|n| format!("t{n}.gotmpl")).collect();
+                let files = names.iter().zip(text.lines());
+                let engine =
+                    files.fold(Engine::builder(), |builder, (name, text)| builder.template(name, text)).build();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                assert!(engine.load_all(Dialect::Helm, &names).iter().all(Result::is_ok));
+            },
+            vec![
+                ("values", |n| numbered(n, |i| format!("a: {{{{ .a{i}.b }}}}\n"))),
+                ("templates", |n| {
+                    numbered(n, |i| format!("{{{{ define \"d{i}\" }}}}x{{{{ end }}}}{{{{ template \"d{i}\" }}}}\n"))
+                }),
+            ],
+        ),
+        (
             "helm",
             |text| compile(Dialect::Helm, "t", text),
             vec![

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bumpalo::Bump;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::chart::Plan;
 use super::error::{GO_MESSAGE, quoted};
@@ -16,8 +16,23 @@ use super::syntax::{Delimiters, KnownActions, parse_next};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, at_most, without_duplicates};
 use dropforge_base::text::Source;
 use dropforge_machine::bytecode::{Dialect, ImportKind};
-use dropforge_machine::compiler::{Compilation, Compiled, Emitter, MissingKey, NoLoader, Unit};
+use dropforge_machine::compiler::{self, Compilation, Compiled, Emitter, MissingKey, NoLoader, Unit};
 use dropforge_machine::function::{Made, Making, Request};
+
+/// Compiles units of the language `helm`: each is an entry, together with the files that share its name space, which are the
+/// same for all. These are parsed once for all entries among them whose templates no other file defines, too.
+pub fn compile_all(units: &[Unit<'_>]) -> Vec<Compilation> {
+    let (arena, shared) = (Bump::new(), units.first().filter(|_| units.len() > 1));
+    let set = shared.and_then(|unit| Set::parse(&arena, unit.together, unit).ok());
+    let places: HashMap<&str, usize> = set.iter().flat_map(|set| set.files).map(|file| file.name()).zip(0..).collect();
+    compiler::compile_all(units, |unit| {
+        let place = places.get(unit.entry.name()).copied();
+        match place.zip(set.as_ref()).filter(|(place, set)| set.serves(*place, unit.entry)) {
+            Some((place, set)) => compile_entry(unit, set, place),
+            None => compile(unit),
+        }
+    })
+}
 
 /// Compiles a unit of the language `helm`: the entry, together with the files that share its name space.
 ///
@@ -26,8 +41,13 @@ use dropforge_machine::function::{Made, Making, Request};
 pub fn compile(unit: &Unit<'_>) -> Compilation {
     let (arena, files) = (Bump::new(), Set::files(unit));
     let set = Set::parse(&arena, &files, unit)?;
+    compile_entry(unit, &set, files.len().saturating_sub(1))
+}
+
+/// Compiles the entry, which is the file with index `entry` of `set`.
+fn compile_entry(unit: &Unit<'_>, set: &Set<'_>, entry: usize) -> Compilation {
     let mut emitter = Emitter::new(Dialect::Helm, &Rules, unit.limits.code_words).lenient(unit.lenient);
-    let reaches = lower::lower(unit, &set, &mut emitter).map_err(|error| vec![error])?;
+    let reaches = lower::lower(unit, (set, entry), &mut emitter).map_err(|error| vec![error])?;
     finished(unit, emitter, reaches)
 }
 
@@ -68,10 +88,16 @@ pub(super) struct Defined<'a> {
 /// The templates of a unit.
 #[derive(Debug)]
 pub(super) struct Set<'a> {
-    /// The files in the order in which they were parsed; the entry is the last.
+    /// The files in the order in which they were parsed.
     pub files: &'a [Arc<Source>],
     /// The templates by name.
     pub templates: HashMap<&'a str, Defined<'a>>,
+    /// The templates that may call themselves. They are called by name, which may nest deeper.
+    pub recursive: HashSet<&'a str>,
+    /// `true` if a template may change maps.
+    pub mutates: bool,
+    /// The files with a template that another file defines, too.
+    shadowed: HashSet<usize>,
 }
 
 impl<'a> Set<'a> {
@@ -87,22 +113,32 @@ impl<'a> Set<'a> {
         files: &'a [Arc<Source>],
         unit: &Unit<'_>,
     ) -> std::result::Result<Self, Vec<Box<Diagnostic>>> {
-        let mut set = Self { files, templates: HashMap::new() };
+        let (mut templates, mut shadowed) = (HashMap::new(), HashSet::new());
         let bytes = files.iter().map(|file| file.text().len()).sum();
         let (mut errors, mut actions) = (Vec::new(), KnownActions::for_bytes(bytes));
         let known = |name: &str| unit.registry.get(ImportKind::Function, name).is_some();
         let delimiters = unit.delimiters.map_or_else(Delimiters::default, |[left, right]| Delimiters::new(left, right));
         for (file, source) in files.iter().enumerate() {
             match parse_next(arena, source, delimiters, &known, unit.limits, &mut actions) {
-                Ok(templates) => {
-                    for template in templates {
-                        add(&mut set.templates, Defined { template, file });
+                Ok(found) => {
+                    for template in found {
+                        add(&mut templates, Defined { template, file }, &mut shadowed);
                     }
                 }
                 Err(found) => errors.extend(found.into_iter().map(|error| likely(error, unit))),
             }
         }
-        if errors.is_empty() { Ok(set) } else { Err(at_most(errors, unit.limits.diagnostics, 0)) }
+        if !errors.is_empty() {
+            return Err(at_most(errors, unit.limits.diagnostics, 0));
+        }
+        let mutates = lower::mutate(&templates, unit.registry);
+        Ok(Self { files, recursive: lower::recursive(&templates), mutates, templates, shadowed })
+    }
+
+    /// Returns `true` if the set is that of the file `entry` at this place as an entry: it would be the last file.
+    fn serves(&self, place: usize, entry: &Source) -> bool {
+        let is_it = self.files.get(place).is_some_and(|file| file.text() == entry.text());
+        is_it && !self.shadowed.contains(&place)
     }
 
     /// Returns the template `name`.
@@ -122,10 +158,12 @@ fn likely(error: Box<Diagnostic>, unit: &Unit<'_>) -> Box<Diagnostic> {
     error.with_field(LOOKED_UP, name)
 }
 
-fn add<'a>(templates: &mut HashMap<&'a str, Defined<'a>>, defined: Defined<'a>) {
-    if !defined.template.is_blank() || !templates.contains_key(defined.template.name) {
-        templates.insert(defined.template.name, defined);
-    }
+/// Adds a template, and the file of the one that does not count if another file has one of this name.
+fn add<'a>(templates: &mut HashMap<&'a str, Defined<'a>>, defined: Defined<'a>, shadowed: &mut HashSet<usize>) {
+    let name = defined.template.name;
+    let is_kept = defined.template.is_blank() && templates.contains_key(name);
+    let other = if is_kept { Some(defined) } else { templates.insert(name, defined) };
+    shadowed.extend(other.map(|other| other.file));
 }
 
 /// Compiles a text as a template. Its errors are those of the render that makes it.

@@ -28,7 +28,7 @@ pub mod values;
 pub(crate) const DATA: &str = ".";
 
 pub use builtins::{plain, registry};
-pub use compile::{compile, compile_chart};
+pub use compile::{compile, compile_all, compile_chart};
 pub use marks::marks;
 pub use print::{finish, finish_all};
 pub use semantics::Rules;
@@ -36,7 +36,7 @@ pub use trace::{explain, is_optional, merges_maps, parse_errors, values_read};
 
 use dropforge_base::diagnostics::Diagnostic;
 use dropforge_machine::bytecode::{Dialect, Program};
-use dropforge_machine::compiler::{Compilation, Mark, Unit, compile_all};
+use dropforge_machine::compiler::{Compilation, Mark, Unit};
 use dropforge_machine::function::Registry;
 use dropforge_machine::language::{Front, InvalidOutput, Language, Machine, MachineOf, MarkRequest};
 
@@ -87,7 +87,7 @@ impl Language for Helm {
 
 impl Front for Helm {
     fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
-        compile_all(units, compile)
+        compile_all(units)
     }
 
     fn marks(&self, request: &MarkRequest<'_>) -> Result<Vec<Mark>, Vec<Box<Diagnostic>>> {

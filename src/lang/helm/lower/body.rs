@@ -4,7 +4,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::paths::PathUse;
 use super::program::{Dot, Lower};
-use crate::compile::Set;
+use crate::compile::Defined;
 use crate::error::quoted;
 use crate::syntax::tree::{Call, Choice, Name, Node, Pipeline, Placed, Range};
 use dropforge_base::diagnostics::{Code, Result};
@@ -199,7 +199,7 @@ impl<'a> Lower<'_, 'a> {
             self.fail_template(call.span, call.name, format!("template {name} not defined"));
             return Ok(());
         };
-        if self.recursive.contains(call.name) {
+        if self.set.recursive.contains(call.name) {
             return self.template_around(call);
         }
         self.data(call)?;
@@ -236,17 +236,17 @@ fn span_of(choice: &Choice<'_>) -> dropforge_base::text::Span {
 }
 
 /// Returns the names of all templates on a cycle of calls by literal names, and of those between two cycles.
-pub(super) fn recursive<'a>(set: &Set<'a>) -> HashSet<&'a str> {
-    let numbers: HashMap<&'a str, usize> = set.templates.keys().copied().zip(0..).collect();
+pub(crate) fn recursive<'a>(templates: &HashMap<&'a str, Defined<'a>>) -> HashSet<&'a str> {
+    let numbers: HashMap<&'a str, usize> = templates.keys().copied().zip(0..).collect();
     let mut calls: Vec<(usize, usize)> = Vec::new();
-    for (caller, defined) in set.templates.values().enumerate() {
+    for (caller, defined) in templates.values().enumerate() {
         let called = defined.template.calls.iter().filter_map(|called| numbers.get(called));
         calls.extend(called.map(|called| (caller, *called)));
     }
     let without_callers = without_roots(calls, numbers.len());
     let back = without_callers.into_iter().map(|(caller, called)| (called, caller)).collect();
     let left: HashSet<usize> = without_roots(back, numbers.len()).into_iter().map(|(number, _)| number).collect();
-    set.templates.keys().copied().zip(0..).filter(|(_, number)| left.contains(number)).map(|(name, _)| name).collect()
+    templates.keys().copied().zip(0..).filter(|(_, number)| left.contains(number)).map(|(name, _)| name).collect()
 }
 
 /// Removes the edges from nodes to which no edge leads, until there are none.

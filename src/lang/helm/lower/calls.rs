@@ -138,7 +138,7 @@ impl<'a> Lower<'_, 'a> {
             self.arguments(function, arguments, piped)?;
             return self.include_named(span);
         };
-        if self.recursive.contains(name) {
+        if self.set.recursive.contains(name) {
             self.arguments(function, arguments, piped)?;
             self.call_named(span, Delivery::Text);
             return Ok(());

@@ -21,5 +21,6 @@ mod paths;
 mod pipelines;
 mod program;
 
+pub(super) use body::recursive;
 pub(super) use outputs::lower_all;
-pub(super) use program::{Reached, lower, lower_made};
+pub(super) use program::{Reached, lower, lower_made, mutate};

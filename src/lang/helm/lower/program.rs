@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::body::recursive;
 use super::outputs::ValuesOfFiles;
 use super::paths::{PathKey, whole_dot};
 use crate::compile::{Defined, Set};
@@ -18,13 +17,14 @@ use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::{Source, Span};
 use dropforge_machine::bytecode::{Failure, ImportKind, Op, Scope};
 use dropforge_machine::compiler::{Emitter, Fold, KnownFailure, KnownFunction, KnownPath, LoopMark, MissingKey, Unit};
-use dropforge_machine::function::{Builtin, Params};
+use dropforge_machine::function::{Builtin, Params, Registry};
 
 /// Maximum nesting of bodies and expressions during lowering.
 const DEPTH: usize = 250;
 
-/// The typical number of paths of a template.
+/// The typical number of paths of a template, and the most templates that room is made for.
 const PATHS: usize = 8;
+const TEMPLATES: usize = 256;
 
 /// Maximum number of unknown templates for which the likely name is searched.
 const SUGGESTED: usize = 64;
@@ -43,15 +43,15 @@ pub struct Reached {
     pub files: Vec<String>,
 }
 
-/// Lowers the entry of a set to the chunks of `emitter`.
+/// Lowers the entry of a set, the file with index `entry`, to the chunks of `emitter`.
 ///
 /// # Errors
 /// Limits of nesting and of code size.
-pub fn lower<'a>(unit: &Unit<'_>, set: &Set<'a>, emitter: &mut Emitter<'a>) -> Result<Reached> {
-    let mut lower = Lower::new(unit, set, emitter);
+pub fn lower<'a>(unit: &Unit<'_>, (set, entry): (&Set<'a>, usize), emitter: &mut Emitter<'a>) -> Result<Reached> {
+    let mut lower = Lower { file: entry, ..Lower::new(unit, set, emitter) };
     lower.program()?;
     lower.rest()?;
-    Ok(lower.reached(set.files.len().checked_sub(1)))
+    Ok(lower.reached(Some(entry)))
 }
 
 /// Lowers the entry of a set as a template that is made at render time: its dot is the parameter of a chunk, whose index
@@ -80,6 +80,16 @@ pub(crate) fn lower_made<'a>(
     Ok(chunk)
 }
 
+/// Returns `true` if one of these templates may change maps.
+pub(crate) fn mutate(templates: &HashMap<&str, Defined<'_>>, registry: &Registry) -> bool {
+    let changes = |name: &str| {
+        let function = registry.get(ImportKind::Function, name);
+        // A template made at render time may change maps.
+        name == "tpl" || function.is_some_and(|function| function.mutates)
+    };
+    templates.values().any(|one| super::paths::uses(one.template.body, &changes))
+}
+
 /// The value that `.` stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Dot<'a> {
@@ -100,8 +110,6 @@ pub(super) struct Lower<'l, 'a> {
     /// The chunks of templates, by name.
     pub chunks: HashMap<&'a str, u32>,
     queue: Vec<(u32, Defined<'a>)>,
-    /// The templates that may call themselves. They are called by name, which may nest deeper.
-    pub recursive: HashSet<&'a str>,
     /// `true` if the program may change maps, so that paths are read from one map of the inputs.
     pub mutates: bool,
     /// `true` if templates are called by computed names.
@@ -148,7 +156,6 @@ impl<'l, 'a> Lower<'l, 'a> {
             lints: Vec::new(),
             chunks: HashMap::new(),
             queue: Vec::new(),
-            recursive: recursive(set),
             mutates: false,
             calls_by_name: false,
             sees: None,
@@ -164,7 +171,7 @@ impl<'l, 'a> Lower<'l, 'a> {
             loops: Vec::new(),
             functions: HashMap::new(),
             left_out: None,
-            paths: HashMap::with_capacity(set.templates.len() * PATHS),
+            paths: HashMap::with_capacity(set.templates.len().min(TEMPLATES) * PATHS),
             name: String::new(),
             depth: 0,
         }
@@ -184,14 +191,12 @@ impl<'l, 'a> Lower<'l, 'a> {
 
     /// Finds out whether the program may change maps.
     pub(crate) fn decide_mutable(&mut self) {
-        let mutates = self.set.templates.values().any(|one| super::paths::uses(one.template.body, &self.changes()));
-        self.set_mutable(mutates);
+        self.set_mutable(self.set.mutates);
     }
 
     fn program(&mut self) -> Result<()> {
         self.decide_mutable();
         let main = self.emitter.declare_chunk("main", 0);
-        self.file = self.set.files.len().saturating_sub(1);
         // The entry's source is the first of the program's sources.
         self.at(Span::default());
         self.emitter.begin_chunk(main);
@@ -240,7 +245,7 @@ impl<'l, 'a> Lower<'l, 'a> {
         names.sort_unstable();
         for name in names {
             let chunk = self.chunk_of(name);
-            if let Some(chunk) = chunk.filter(|_| !self.recursive.contains(name)) {
+            if let Some(chunk) = chunk.filter(|_| !self.set.recursive.contains(name)) {
                 self.emitter.name_chunk(name, chunk);
             }
         }
@@ -252,21 +257,11 @@ impl<'l, 'a> Lower<'l, 'a> {
         let mut chunks: Vec<(&'a str, u32)> = self.chunks.iter().map(|(name, chunk)| (*name, *chunk)).collect();
         chunks.small_sort_by(Ord::cmp);
         for (name, chunk) in chunks {
-            if !self.recursive.contains(name) {
+            if !self.set.recursive.contains(name) {
                 self.emitter.name_chunk(name, chunk);
             }
         }
         Ok(())
-    }
-
-    /// Returns a test for the names of functions that change maps.
-    fn changes(&self) -> impl Fn(&str) -> bool + use<'l> {
-        let registry = self.unit.registry;
-        move |name| {
-            let function = registry.get(ImportKind::Function, name);
-            // A template made at render time may change maps.
-            name == "tpl" || function.is_some_and(|function| function.mutates)
-        }
     }
 
     /// Puts a map of all inputs into a slot.
@@ -301,7 +296,7 @@ impl<'l, 'a> Lower<'l, 'a> {
         }
         let chunk = self.emitter.declare_chunk(name, 1);
         self.chunks.insert(name, chunk);
-        if self.recursive.contains(name) {
+        if self.set.recursive.contains(name) {
             self.emitter.name_chunk(name, chunk);
         }
         self.queue.push((chunk, defined));
