@@ -309,7 +309,7 @@ mod tests {
         let clean = values.without_nulls(View::of(&data)).unwrap().unwrap();
         let expected = r#"{"a":{"b":1,"c":{"d":[null,{"e":null}]}},"f":{"g":2,"i":{}}}"#;
         let Merged::Map(map) = &clean else { panic!("nothing was removed") };
-        let text = |map: &MergedMap<'_>| serde_json::to_string(&values.to_data(map).unwrap()).unwrap();
+        let text = |map: &MergedMap<'_>| serde_json::to_string(&Data::Map(values.to_data(map).unwrap())).unwrap();
         assert_eq!(text(map), expected);
         assert!(matches!(map.get("a"), Some(Merged::Whole(_))) && matches!(map.get("f"), Some(Merged::Map(_))));
         // A second time there is nothing to remove, however the maps are held.
