@@ -194,7 +194,8 @@ struct Check<'a> {
 impl Check<'_> {
     fn artifact(&mut self, path: &Path, files: &mut InputFiles) -> diagnostics::Result<()> {
         let language = &self.args.language;
-        let artifact = artifacts::read(path, language, language.engine(), files)?;
+        let engine = self.args.values.allow().grant(language.engine())?;
+        let artifact = artifacts::read(path, language, engine, files)?;
         self.findings.templates += artifact.names().count();
         self.valid.files.extend(artifacts::files(&artifact));
         for template in artifact.names().map(|name| artifact.template(name)) {
@@ -222,7 +223,8 @@ impl Check<'_> {
         let is_source = |name: &str| language.is_template(name) || is_configuration(name);
         let set = discover(sources, language.include_root.as_deref(), &is_source)?;
         let (set, configurations) = self.split(set, files);
-        let engine = language.engine().unknown_names(UnknownNames::Late).keep_trees(true);
+        let engine = self.args.values.allow().grant(language.engine())?;
+        let engine = engine.unknown_names(UnknownNames::Late).keep_trees(true);
         let engine = with_open(engine, &set.root, files.open_files());
         let (templates, errors) = Templates::compile_valid(&set, language.lang, engine)?;
         self.findings.root = Some(set.root.clone());

@@ -13,7 +13,7 @@ use dropforge::engine::Template;
 use crate::fleet::{ReadingArgs, check_selection, selector};
 use crate::input::InputFiles;
 use crate::layers;
-use crate::options::ValueArgs;
+use crate::options::{AllowArgs, ValueArgs};
 use crate::project::key;
 use crate::schema::SchemaArgs;
 use crate::stderr::Stderr;
@@ -57,6 +57,11 @@ impl CheckedTemplates {
 }
 
 impl CheckValuesArgs {
+    /// Returns what templates may use.
+    pub(crate) fn allow(&self) -> &AllowArgs {
+        &self.values.allow
+    }
+
     /// Returns the options that give values.
     pub(crate) fn values(&self) -> &ValueArgs {
         &self.values

@@ -68,7 +68,8 @@ impl<'t> Mistake<'t> {
 }
 
 /// The codes of errors that depend on values, and those of outputs, of which a check knows nothing.
-const NEEDS_VALUES: [&str; 9] = ["E0301", "E0303", "E0305", "E0404", "E0807", "E0902", "E0913", "E0917", "E0918"];
+const NEEDS_VALUES: [&str; 10] =
+    ["E0301", "E0303", "E0305", "E0404", "E0807", "E0902", "E0906", "E0913", "E0917", "E0918"];
 
 /// Splits a command line into words. One in single quotes may have spaces.
 fn words(line: &str) -> Vec<&str> {

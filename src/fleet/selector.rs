@@ -248,7 +248,7 @@ fn presence(text: &str) -> (&str, Test, bool) {
 fn invalid(text: &str) -> Box<Diagnostic> {
     let text = text.trim();
     let closed = format!("{text})");
-    if term(&closed).is_some() {
+    if text.contains('(') && !text.contains(')') && term(&closed).is_some() {
         let message = format!("invalid selector `{text}`: `(` is not closed");
         return Diagnostic::new(Code::Usage, message).with_help(format!("write `{closed}`"));
     }
