@@ -1,6 +1,6 @@
 //! Implementations of CEL, and what differs in each of them from the specification.
 //!
-//! The table [`DIFFERENCES`] has a row for each function. Calls of one with another meaning are compiled to an intrinsic, so
+//! The table `DIFFERENCES` has a row for each function. Calls of one with another meaning are compiled to an intrinsic, so
 //! an artifact keeps the meaning that it was compiled with.
 
 use crate::builtins::manifests;
