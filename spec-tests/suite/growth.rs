@@ -416,8 +416,15 @@ fn costs_grow_with_the_length_of_the_input() {
 
 /// The largest number of bytes that a compiler requests at once for each byte of a source, by language: for its copy, its
 /// tokens, its tree, its program and its errors. `docs/cli.md` states the largest.
-const FACTORS: &[(&str, u64)] =
-    &[("tera", 400), ("hcl", 500), ("cel", 150), ("cel-yaml", 250), ("helm", 400), ("files of helm", 200), ("tower", 50)];
+const FACTORS: &[(&str, u64)] = &[
+    ("tera", 400),
+    ("hcl", 500),
+    ("cel", 150),
+    ("cel-yaml", 250),
+    ("helm", 400),
+    ("files of helm", 200),
+    ("tower", 50),
+];
 
 #[test]
 fn compiling_takes_memory_in_proportion_to_the_source() {

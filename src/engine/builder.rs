@@ -292,7 +292,8 @@ impl EngineBuilder {
     /// use dropforge::engine::{CelDialect, Dialect, Engine};
     /// let source = "ms: ${duration('1.5s').getMilliseconds()}\n";
     /// let render = |dialect| {
-    ///     Engine::builder().cel_dialect(dialect).build().compile(Dialect::CelYaml, "a.cel.yaml", source)?.render(&())
+    ///     let template = Engine::builder().cel_dialect(dialect).build().compile(Dialect::CelYaml, "a.cel.yaml", source)?;
+    ///     Ok::<_, dropforge::diagnostics::Diagnostics>(template.render(&())?)
     /// };
     /// assert_eq!(render(CelDialect::Spec)?, "ms: 500\n");
     /// assert_eq!(render(CelDialect::Kro)?, "ms: 1500\n");

@@ -124,7 +124,7 @@ impl<'t> Here<'t> {
                 Some(Mistake::new(what, self.one(), "write the value; `null` is none, `\"\"` an empty text"))
             }
             _ if word.is_empty() => None,
-            _ if self.is_yaml(span.end) => Some(Mistake::new(
+            _ if self.is_yaml(&span) => Some(Mistake::new(
                 "this looks like YAML",
                 span,
                 "name the file `.yaml`, or put keys and texts in double quotes",
@@ -134,10 +134,10 @@ impl<'t> Here<'t> {
     }
 
     /// Returns `true` if a key of YAML or a list of YAML begins the text.
-    fn is_yaml(self, end: usize) -> bool {
-        let after = self.text.get(end..).unwrap_or("");
+    fn is_yaml(self, word: &Range<usize>) -> bool {
+        let [begin, after] = [word.start, word.end].map(|at| self.text.get(at..).unwrap_or(""));
         let is_key = after.starts_with(": ") || after.starts_with(":\n");
-        let begins_list = self.rest().starts_with("- ") || self.rest().starts_with("---");
+        let begins_list = begin.starts_with("- ") || begin.starts_with("---");
         (is_key || begins_list) && self.open().brackets.is_empty()
     }
 
