@@ -6,8 +6,10 @@ mod syntax;
 #[cfg(feature = "compile")]
 pub(super) use syntax::syntax;
 
+#[cfg(feature = "compile")]
 use super::builtins::beyond;
 use dropforge_base::diagnostics::{Diagnostic, counted, nearest};
+#[cfg(feature = "compile")]
 use dropforge_machine::bytecode::ImportKind;
 use dropforge_machine::language::{InvalidOutput, indent_below};
 
@@ -117,6 +119,7 @@ fn hint(place: Place, name: &str) -> Option<&'static str> {
 }
 
 /// Adds the hint for an unknown filter, test or function to its error.
+#[cfg(feature = "compile")]
 pub(super) fn unknown(error: Box<Diagnostic>, kind: ImportKind, name: &str) -> Box<Diagnostic> {
     if beyond(kind, name).is_some() {
         let kind = kind.name();

@@ -31,6 +31,7 @@ pub(crate) const RAW_FILE: &str = "raw_file";
 pub(super) use functions::has_item;
 pub(super) use values::write_text;
 
+#[cfg(feature = "compile")]
 use dropforge_machine::bytecode::ImportKind;
 use dropforge_machine::function::{Builtin, Registry};
 use dropforge_machine::functions;
@@ -83,6 +84,7 @@ pub fn plain(registry: &Registry) -> Registry {
 }
 
 /// Returns the builtin beyond Tera of this kind and name.
+#[cfg(feature = "compile")]
 pub(super) fn beyond(kind: ImportKind, name: &str) -> Option<&'static Builtin> {
     plus_tables().into_iter().flatten().find(|builtin| builtin.kind == kind && builtin.name == name)
 }
