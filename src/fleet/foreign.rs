@@ -143,10 +143,7 @@ fn foreign<D: Destination>(
 
 fn error(count: usize, first: &[String], known: &KnownFiles<'_>) -> Result<Box<Diagnostic>> {
     let (files, them) = (counted(count, "file"), if count == 1 { "it" } else { "them" });
-    let mut owner = None;
-    for path in first.iter().take(NAMED) {
-        owner = owner.or(known.owner(path)?);
-    }
+    let owner = first.iter().take(NAMED).find_map(|path| known.owner(path).transpose()).transpose()?;
     let reason = match &owner {
         Some(project) => format!("the project {project} wrote {them}"),
         None => format!("dropforge did not write {them}"),

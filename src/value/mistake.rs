@@ -31,9 +31,7 @@ impl Mistake {
         let error = Diagnostic::new(Code::InputSyntax, format!("{refused}: {}", self.what)).caused_by(self.what);
         Diagnostic { help: self.help, ..*error.at(source, span, self.label) }.into()
     }
-}
 
-impl Mistake {
     /// The mistake of a word that is no value of `language`.
     pub fn word(language: &str, word: &str, span: Range<usize>) -> Self {
         let text = format!("a text: `{}`", quoted(word));

@@ -249,8 +249,8 @@ impl Setting {
 }
 
 impl Project {
-    /// Adds the place of the setting that an error is about to one that has none: of the path that cannot be read, of the
-    /// layout, or of the selector.
+    /// Adds the place of the setting that an error is about to one that has none: of the path that cannot be read, or
+    /// of the layout.
     pub(crate) fn locate(&self, error: Box<Diagnostic>) -> Box<Diagnostic> {
         let of = |key: &str| self.used().find(|setting| setting.key.name == key).map(|setting| setting.span);
         let span = match (error.code, error.fields.get(LOOKED_UP)) {
