@@ -140,12 +140,12 @@ pub(crate) fn find(
         (None, Some(other)) => args.chart.check_unused(other)?,
         _ => {}
     }
-    let fleet = args.values.fleet(files)?;
+    let (fleet, groups) = args.values.fleet(files)?;
     for path in &artifacts {
         check.artifact(path, files)?;
     }
     for path in &charts {
-        check.chart(path, With { args, fleet: fleet.as_ref(), threads }, files, stderr)?;
+        check.chart(path, With { args, fleet: fleet.as_ref(), groups: &groups, threads }, files, stderr)?;
     }
     if !sources.is_empty() {
         check.sources(&sources, files)?;
@@ -153,8 +153,14 @@ pub(crate) fn find(
     if args.values.any() && !others.is_empty() {
         let schema = (&args.schema, args.templates.as_slice());
         let fleet = fleet.unwrap_or_default();
-        let failures =
-            args.values.check(&check.valid, !args.is_part && check.reads_all(), &fleet, schema, files, stderr)?;
+        let failures = args.values.check(
+            &check.valid,
+            !args.is_part && check.reads_all(),
+            (&fleet, &groups),
+            schema,
+            files,
+            stderr,
+        )?;
         check.findings.failures.extend(failures);
     } else if !others.is_empty() {
         args.schema.read(&args.templates, files)?;

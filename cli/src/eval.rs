@@ -6,7 +6,6 @@ use std::time::SystemTime;
 
 use clap::Args;
 
-use dropforge::bulk::Merge;
 use dropforge::bytecode::Dialect;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge::dialect::cel::Pattern;
@@ -83,7 +82,7 @@ pub(crate) fn with_expressions(args: impl IntoIterator<Item = OsString>) -> Vec<
 
 /// Runs the command.
 pub(crate) fn run(args: &EvalArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
-    let layers = layers(&args.values, Merge::default(), files, stderr)?;
+    let layers = layers(&args.values, files, stderr)?;
     let expression = args.expression.strip_prefix(' ').filter(|rest| is_negative(rest));
     let source = Source::new("<expression>", expression.unwrap_or(&args.expression));
     let (space, names) = (Space::new(), Arena::new());

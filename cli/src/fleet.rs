@@ -4,11 +4,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use dropforge::bulk::{CsvTypes, Fleet, FleetOptions, FleetStream, Format, Layers, Merge, Selector, dialect_of};
+use dropforge::bulk::{
+    Cluster, CsvTypes, Failure, Fleet, FleetOptions, FleetStream, Format, LayerGroups, LayerPath, Layers, Merge,
+    Selector, dialect_of,
+};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
+use crate::exit::Failed;
 use crate::glob;
 use crate::input::{InputFiles, refuse_other_url};
+use crate::layers::values_file;
 use crate::project::key;
 
 /// Options of commands that read a fleet.
@@ -39,6 +44,13 @@ pub(crate) struct ReadingArgs {
     /// Type CSV and TSV cells as `--set` does (set), or keep them as text (strings) [default: set]
     #[arg(long, value_name = "TYPES", add = key(""))]
     csv_types: Option<CsvTypes>,
+    /// Merge a values file over those of `-f`: values/{env}.yaml for the `env` of each cluster; with `?` at the end it may be missing
+    ///
+    /// Several layers are merged in order, low to high, and a cluster's own values over
+    /// them. Placeholders are values of the cluster as its fleet gives them, by dotted
+    /// paths, and {cluster}, its name; {region|none} has a default.
+    #[arg(long = "layer", value_name = "PATH", add = key("").named("layers"))]
+    layers: Vec<PathBuf>,
     /// Merge a cluster's values over shared ones by key (deep), or replace whole top-level keys (replace) [default: deep]
     #[arg(long, value_name = "HOW", add = key(""))]
     merge: Option<Merge>,
@@ -88,6 +100,55 @@ impl ReadingArgs {
         Ok(())
     }
 
+    /// Reads the files of layers, and puts the clusters of `fleet` into groups with the same ones.
+    ///
+    /// # Errors
+    /// Errors of [`LayerPath::parse`]; failures of clusters whose files cannot be read.
+    pub(crate) fn groups(
+        &self,
+        fleet: &mut Fleet,
+        files: &mut InputFiles,
+    ) -> std::result::Result<LayerGroups, Vec<Failure>> {
+        let layers = self.layer_paths().map_err(|error| vec![Failure::new(error)])?;
+        let mut read = |path: &str, may_be_missing: bool| {
+            let path = Path::new(path);
+            let is_missing = may_be_missing && !files.is_url(path) && path.symlink_metadata().is_err();
+            if is_missing { Ok(None) } else { values_file(path, "--layer -", files).map(Some) }
+        };
+        LayerGroups::read(&layers, fleet, &mut read)
+    }
+
+    /// Works like [`ReadingArgs::groups`], for one cluster or none. Also returns the cluster in its group.
+    ///
+    /// # Errors
+    /// Same as [`ReadingArgs::groups`].
+    pub(crate) fn groups_of(
+        &self,
+        cluster: Option<Cluster>,
+        files: &mut InputFiles,
+    ) -> std::result::Result<(LayerGroups, Option<Cluster>), Failed> {
+        let mut fleet = Fleet::new(cluster.into_iter().collect())?;
+        let groups = self.groups(&mut fleet, files)?;
+        let cluster = if fleet.is_empty() { None } else { Some(fleet.reader().cluster(0)?.clone()) };
+        Ok((groups, cluster))
+    }
+
+    fn layer_paths(&self) -> Result<Vec<LayerPath>> {
+        self.layers.iter().map(|path| LayerPath::parse(&path.to_string_lossy())).collect()
+    }
+
+    /// Returns the files of layers, or the folders that have those of clusters.
+    pub(crate) fn layer_roots(&self) -> impl Iterator<Item = PathBuf> {
+        self.layers.iter().map(|path| {
+            let text = path.to_string_lossy();
+            let text = text.strip_suffix('?').unwrap_or(&text);
+            match text.split_once('{') {
+                Some((before, _)) => Path::new(before).join("x").parent().map(Path::to_owned).unwrap_or_default(),
+                None => PathBuf::from(text),
+            }
+        })
+    }
+
     fn options(&self) -> FleetOptions<'_> {
         FleetOptions { name_key: self.name_key.as_deref(), csv_types: self.csv_types.unwrap_or_default() }
     }
@@ -112,11 +173,33 @@ impl FleetArgs {
         self.reading.read(&self.fleet, files)
     }
 
+    /// Reads the files of layers.
+    ///
+    /// # Errors
+    /// Errors of [`ReadingArgs::groups`].
+    pub(crate) fn groups(
+        &self,
+        fleet: &mut Fleet,
+        files: &mut InputFiles,
+    ) -> std::result::Result<LayerGroups, Vec<Failure>> {
+        self.reading.groups(fleet, files)
+    }
+
+    /// Returns the files of layers, or the folders that have those of clusters.
+    pub(crate) fn layer_roots(&self) -> impl Iterator<Item = PathBuf> {
+        self.reading.layer_roots()
+    }
+
     /// Opens all fleets to read them once.
     ///
     /// # Errors
-    /// Errors of opening the files; `usage` for a format that cannot be read batch by batch.
+    /// Errors of opening the files; `usage` for a format that cannot be read batch by batch, and for layers of clusters.
     pub(crate) fn stream(&self, files: &mut InputFiles) -> Result<FleetStream<'static>> {
+        if let Some(layer) = self.reading.layer_paths()?.iter().find(|layer| !layer.is_constant()) {
+            let message = format!("`--stream` cannot be combined with the layer `{}`", layer.path());
+            let help = "leave out `--stream`: the fleet is read first to find the files of its clusters";
+            return Err(Diagnostic::new(Code::Usage, message).with_help(help));
+        }
         self.reading.stream(&self.fleet, files)
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dropforge::bulk::input::{self, Place};
 use dropforge::bulk::values::{Assignment, from_environment, parse_set};
-use dropforge::bulk::{Format, Layers, Merge};
+use dropforge::bulk::{Format, LayerGroups, Layers, Merge};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::value::DataMap;
 
@@ -12,13 +12,12 @@ use crate::input::{InputFiles, refuse_other_url};
 use crate::options::ValueArgs;
 use crate::stderr::Stderr;
 
-/// Reads values files, environment variables and `--set` options. `merge` is the effect of a cluster's inputs on the
-/// shared ones.
+/// Reads values files, environment variables and `--set` options, for rendering without a fleet.
 ///
 /// # Errors
 /// Errors of [`read`].
-pub(crate) fn layers(args: &ValueArgs, merge: Merge, files: &mut InputFiles, stderr: &Stderr) -> Result<Layers> {
-    Ok(read(args, files, stderr)?.layers(merge))
+pub(crate) fn layers(args: &ValueArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Layers> {
+    Ok(read(args, files, stderr)?.layers(&LayerGroups::default(), Merge::default()))
 }
 
 /// The values that options give.
@@ -30,10 +29,10 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// Merges the values.
-    pub(crate) fn layers(&self, merge: Merge) -> Layers {
-        let (maps, places): (Vec<DataMap>, Vec<Place>) = self.maps.iter().cloned().unzip();
-        Layers::new(maps, self.sets.clone(), merge).with_places(places)
+    /// Merges the values, with the files of `--layer` over those of `-f`. `merge` is the effect of a cluster's inputs on
+    /// the shared ones.
+    pub(crate) fn layers(&self, groups: &LayerGroups, merge: Merge) -> Layers {
+        groups.over(self.maps.clone(), self.sets.clone(), merge)
     }
 }
 

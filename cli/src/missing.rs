@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use dropforge::bulk::{
-    self, DEFAULT_LAYOUT, Failure, Fleet, Layout, Merge, MissingNames, ReadValues, Selection, TemplateFile,
+    self, DEFAULT_LAYOUT, Failure, Fleet, LayerGroups, Layers, Layout, MissingNames, ReadValues, Selection,
+    TemplateFile,
 };
 use dropforge::diagnostics::{Code, Result};
 use dropforge::engine::Template;
 
+use crate::exit::Failed;
 use crate::fleet::{ReadingArgs, check_selection, selector};
 use crate::input::InputFiles;
 use crate::layers;
@@ -33,9 +35,9 @@ pub(crate) struct CheckValuesArgs {
     values: ValueArgs,
 }
 
-/// The values of files and assignments with their places, the merged values, and the clusters.
+/// The merged values, and the clusters.
 #[cfg(feature = "lsp")]
-pub(crate) type GivenValues = (layers::Given, bulk::Layers, Fleet);
+pub(crate) type GivenValues = (Layers, Fleet);
 
 /// The templates that are checked.
 #[derive(Debug, Default)]
@@ -67,11 +69,6 @@ impl CheckValuesArgs {
         &self.values
     }
 
-    /// Returns the effect of a cluster's values on shared ones.
-    pub(crate) fn merge(&self) -> Merge {
-        self.reading.merge()
-    }
-
     /// Returns the path of a cluster's name, if it is given.
     pub(crate) fn name_key(&self) -> Option<&str> {
         self.reading.name_key()
@@ -82,12 +79,25 @@ impl CheckValuesArgs {
         &self.selector
     }
 
-    /// Reads the clusters, if a fleet is given.
+    /// Reads the clusters, if a fleet is given, and the files of layers.
     ///
     /// # Errors
     /// Errors of reading the fleet.
-    pub(crate) fn fleet(&self, files: &mut InputFiles) -> Result<Option<Fleet>> {
-        if self.fleet.is_empty() { Ok(None) } else { self.reading.read(&self.fleet, files).map(Some) }
+    pub(crate) fn fleet(&self, files: &mut InputFiles) -> std::result::Result<(Option<Fleet>, LayerGroups), Failed> {
+        if self.fleet.is_empty() {
+            return Ok((None, self.reading.groups(&mut Fleet::default(), files)?));
+        }
+        let mut fleet = self.reading.read(&self.fleet, files)?;
+        let groups = self.reading.groups(&mut fleet, files)?;
+        Ok((Some(fleet), groups))
+    }
+
+    /// Reads and merges the values.
+    ///
+    /// # Errors
+    /// Errors of reading them.
+    pub(crate) fn layers(&self, groups: &LayerGroups, files: &mut InputFiles, stderr: &Stderr) -> Result<Layers> {
+        Ok(layers::read(&self.values, files, stderr)?.layers(groups, self.reading.merge()))
     }
 
     /// Returns `true` if templates are checked with values.
@@ -105,10 +115,10 @@ impl CheckValuesArgs {
         (schema, templates): (&SchemaArgs, &[PathBuf]),
         files: &mut InputFiles,
         stderr: &Stderr,
-    ) -> Result<GivenValues> {
-        let given = layers::read(&self.values, files, stderr)?;
-        let layers = schema.add_to(given.layers(self.reading.merge()), templates, files)?;
-        Ok((given, layers, self.fleet(files)?.unwrap_or_default()))
+    ) -> std::result::Result<GivenValues, Failed> {
+        let (fleet, groups) = self.fleet(files)?;
+        let layers = schema.add_to(self.layers(&groups, files, stderr)?, templates, files)?;
+        Ok((layers, fleet.unwrap_or_default()))
     }
 
     /// Finds names that `checked` looks up and that nothing gives, violations of the schema of `templates`, and values that
@@ -120,12 +130,12 @@ impl CheckValuesArgs {
         &self,
         checked: &CheckedTemplates,
         reads_all: bool,
-        fleet: &Fleet,
+        (fleet, groups): (&Fleet, &LayerGroups),
         (schema, templates): (&SchemaArgs, &[PathBuf]),
         files: &mut InputFiles,
         stderr: &Stderr,
     ) -> Result<Vec<Failure>> {
-        let layers = layers::layers(&self.values, self.reading.merge(), files, stderr)?;
+        let layers = self.layers(groups, files, stderr)?;
         let layers = schema.add_to(layers, templates, files)?;
         let selector = selector(&self.selector)?;
         let clusters = Selection::of(fleet, &layers, &selector)?;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::Args;
 
 use dropforge::bulk::{
-    Change, Cluster, Fleet, Layers, Layout, Merge, ReadValues, Selection, Selector, TemplateSet, dialect_of, discover,
+    Change, Cluster, Fleet, Layers, Layout, ReadValues, Selection, Selector, TemplateSet, dialect_of, discover,
     unfit_format,
 };
 use dropforge::bulk::{engine, language_extensions, output_name, write_file};
@@ -213,7 +213,7 @@ pub(crate) fn run(args: &RenderArgs, global: &Global, files: &mut InputFiles, st
     compile::print_origin(&template, stderr);
     stderr.ignored_arguments(template.lints().iter().cloned());
     let templates = std::slice::from_ref(&args.file);
-    let layers = args.schema.add_to(layers(&args.values, Merge::default(), files, stderr)?, templates, files)?;
+    let layers = args.schema.add_to(layers(&args.values, files, stderr)?, templates, files)?;
     let unfit = layers.violations(None);
     if !unfit.is_empty() {
         return Err(unfit.into());

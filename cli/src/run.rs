@@ -13,7 +13,7 @@ use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
 use crate::input::InputFiles;
 use crate::kube_schemas::{self, KubeArgs};
-use crate::layers::layers;
+use crate::layers;
 use crate::options::{CacheArgs, ErrorFormat, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
 use crate::outputs::OutputArgs;
@@ -55,7 +55,7 @@ pub(crate) struct RunArgs<'a> {
     /// The fleet. `None` for one cluster without a name.
     pub(crate) fleet: Option<&'a FleetArgs>,
     /// Creates the chart of the run from its templates and the values of the command line.
-    pub(crate) chart: Box<dyn Fn(ChartTemplate, UserValues) -> Result<ChartSet> + 'a>,
+    pub(crate) chart: Box<dyn Fn(ChartTemplate, Vec<UserValues>) -> Result<ChartSet> + 'a>,
     /// Fail if values cannot be read as layers. Only a chart can do without: it merges values by its own rules.
     pub(crate) needs_values: bool,
     /// Read clusters batch by batch.
@@ -118,25 +118,26 @@ impl RunArgs<'_> {
     /// # Errors
     /// Errors of reading and compiling.
     pub(crate) fn read(&self, files: &mut InputFiles, stderr: &Stderr) -> std::result::Result<Run, Failed> {
-        let (fleet, selector, merge, name_key) = match self.fleet {
+        let (mut fleet, selector, merge, name_key) = match self.fleet {
             Some(args) => {
                 let fleet = if self.stream { Fleet::default() } else { args.read(files)? };
                 (fleet, args.selector()?, args.merge(), args.name_key().map(str::to_owned))
             }
             None => (one_cluster()?, Selector::default(), Merge::default(), None),
         };
+        let groups = self.fleet.map(|args| args.groups(&mut fleet, files)).transpose()?.unwrap_or_default();
         let chart = chart::only_chart(self.paths)?;
-        let values = match layers(self.values, merge, files, stderr) {
+        let values = match layers::read(self.values, files, stderr) {
             // What only charts can read as values is left out.
             Err(_) if chart.is_some() && !self.needs_values => Layers::default(),
-            read => read?,
+            read => read?.layers(&groups, merge),
         };
         // A chart checks values by its own schemas, together with its defaults.
         let templates = if chart.is_some() { &[][..] } else { self.paths };
         let values = self.schema.add_to(values, templates, files)?;
         let kinds = self.kinds.read(self.warnings.strict)?;
         let (set, outputs, paths) = match chart {
-            Some(path) => self.chart(path, files)?,
+            Some(path) => self.chart(path, &values, files)?,
             None => self.templates(files, stderr)?,
         };
         let run = Run::new(set, outputs, self.layout.clone())?;
@@ -144,9 +145,8 @@ impl RunArgs<'_> {
     }
 
     /// Opens a chart.
-    fn chart(&self, path: &Path, files: &mut InputFiles) -> std::result::Result<ReadSet, Diagnostics> {
-        let mut values = chart::user_values(self.values, files)?;
-        values.skip_schemas(self.schema.is_off());
+    fn chart(&self, path: &Path, layers: &Layers, files: &mut InputFiles) -> std::result::Result<ReadSet, Diagnostics> {
+        let values = chart::user_values_of(self.values, layers, self.schema.is_off(), files)?;
         let template = chart::open(path, self.values.allow.grant(self.language.engine())?, files)?;
         let chart = (self.chart)(template, values)?;
         let mut outputs = chart.outputs();

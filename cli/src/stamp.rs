@@ -265,16 +265,17 @@ impl StampArgs {
         let fleets = self.fleet.fleet.iter().map(|pattern| glob::literal_part(pattern));
         let schemas = self.schema.file().into_iter().chain(self.schema.var_types()).map(Path::to_owned);
         let schemas = schemas.chain(self.kinds.files().cloned());
-        let values = self.values.values.iter().cloned().chain(self.values.sets.files());
+        let values = self.values.values.iter().cloned().chain(self.values.sets.files()).chain(self.fleet.layer_roots());
         self.templates.iter().cloned().chain(fleets).chain(values).chain(schemas)
     }
 
-    /// Returns `true` if a changed file is a template, or copied, or a fleet, so that [`Seen`] finds what it reaches.
+    /// Returns `true` if a changed file is a template, or copied, a fleet or a layer, so that [`Seen`] finds what it reaches.
     pub(crate) fn is_narrow(&self, changed: &Path) -> bool {
         let mut fleets = self.fleet.fleet.iter().map(|pattern| glob::literal_part(pattern));
         let is_schema = changed.to_string_lossy().ends_with(".schema.json");
         let is_template = self.templates.iter().any(|path| changed.starts_with(path)) && !is_schema;
-        is_template || fleets.any(|path| changed.starts_with(path))
+        let mut layers = self.fleet.layer_roots();
+        is_template || fleets.any(|path| changed.starts_with(path)) || layers.any(|path| changed.starts_with(path))
     }
 
     /// Returns the directory or the file to write to.

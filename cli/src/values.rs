@@ -14,7 +14,7 @@ use crate::chart;
 use crate::exit::{Exit, Failed};
 use crate::fleet::ReadingArgs;
 use crate::input::{InputFiles, is_dash};
-use crate::layers::{self, Given};
+use crate::layers;
 use crate::options::{ValueArgs, named};
 use crate::output::print;
 use crate::project::key;
@@ -67,15 +67,13 @@ pub(crate) fn run(args: &ValuesArgs, files: &mut InputFiles, stderr: &Stderr) ->
     chart::refuse(&args.templates)?;
     let given = layers::read(&args.values, files, stderr)?;
     let fleet = args.reading.read(&args.fleet, files)?;
-    let cluster = match &args.cluster {
-        Some(name) => Some(find(&fleet, name)?),
-        None => None,
-    };
+    let cluster = args.cluster.as_deref().map(|name| find(&fleet, name)).transpose()?;
+    let (groups, cluster) = args.reading.groups_of(cluster, files)?;
     let cluster = cluster.as_ref();
-    let layers = args.schema.add_to(given.layers(args.reading.merge()), &args.templates, files)?;
+    let layers = args.schema.add_to(given.layers(&groups, args.reading.merge()), &args.templates, files)?;
     let merged = merged(&layers, cluster)?;
     let text = match args.output_format {
-        _ if args.origins => with_origins(&merged, &given, cluster, &layers)?,
+        _ if args.origins => with_origins(&merged, cluster, &layers),
         OutputFormat::Json => json(&Data::Map(merged), true) + "\n",
         _ => yaml::to_string(&Data::Map(merged)),
     };
@@ -128,19 +126,13 @@ pub(crate) fn find(fleet: &Fleet, name: &str) -> Result<Cluster> {
 }
 
 /// Returns a line for each value with its origins. Values without one are defaults of a schema or a variable.
-pub(crate) fn with_origins(
-    merged: &DataMap,
-    given: &Given,
-    cluster: Option<&Cluster>,
-    layers: &Layers,
-) -> Result<String> {
-    let own = cluster.map(Cluster::inputs).transpose()?;
-    let mut origins = Origins::default();
-    given.maps.iter().for_each(|(map, place)| origins.add_file(map, place.clone()));
-    if let (Some(cluster), Some(own)) = (cluster, &own) {
-        origins.add_cluster(cluster, own);
-    }
-    origins.add_sets(&given.sets);
+pub(crate) fn with_origins(merged: &DataMap, cluster: Option<&Cluster>, layers: &Layers) -> String {
+    let mut text = String::new();
+    layers.origins(cluster, &mut |origins| text = listing(merged, origins, layers));
+    text
+}
+
+fn listing(merged: &DataMap, origins: &Origins<'_>, layers: &Layers) -> String {
     let mut text = String::new();
     leaves(merged, &mut |path, value| {
         let mut from = origins.of(path);
@@ -153,7 +145,7 @@ pub(crate) fn with_origins(
         }
         text.push('\n');
     });
-    Ok(text)
+    text
 }
 
 /// Formats a path as `--set` takes it: `a.b[0]`, with a backslash before dots and commas of keys.

@@ -12,6 +12,8 @@ mod cel_yaml;
 mod console;
 mod deploy;
 mod documents;
+#[path = "../estate/mod.rs"]
+mod estate;
 mod examples;
 mod exit_codes;
 mod explain;

@@ -39,6 +39,8 @@ pub struct ChartSet {
     pub template: ChartTemplate,
     /// The values without those of clusters.
     pub values: UserValues,
+    /// Those of groups of clusters, with the files of their layers.
+    pub groups: Vec<UserValues>,
     /// The release, apart from its name.
     pub release: Release,
     /// The version of Kubernetes and its APIs.
@@ -92,16 +94,21 @@ impl ChartSet {
         found
     }
 
+    /// Returns the values of a cluster's group.
+    fn values_of(&self, cluster: &Cluster) -> &UserValues {
+        cluster.group().checked_sub(1).and_then(|group| self.groups.get(group)).unwrap_or(&self.values)
+    }
+
     /// Renders the release of a cluster as a whole.
     fn documents(
         &self,
         session: &mut Session,
-        cluster: &str,
+        cluster: &Cluster,
         own: (DataMap, bool),
     ) -> std::result::Result<Documents, Diagnostics> {
         let render = self.render(session, cluster, own)?;
         let output = render.output()?;
-        self.check.check(&render, cluster)?;
+        self.check.check(&render, cluster.name())?;
         Ok(output)
     }
 
@@ -111,13 +118,13 @@ impl ChartSet {
         cluster: &Cluster,
         own: &Overlay<'_>,
     ) -> std::result::Result<ChartRender, Diagnostics> {
-        self.render(&mut Session::new(), cluster.name(), own_values(cluster, own)?)
+        self.render(&mut Session::new(), cluster, own_values(cluster, own)?)
     }
 
     fn render(
         &self,
         session: &mut Session,
-        cluster: &str,
+        cluster: &Cluster,
         own: (DataMap, bool),
     ) -> std::result::Result<ChartRender, Diagnostics> {
         let plan = self.plan(session, cluster, own)?;
@@ -128,12 +135,12 @@ impl ChartSet {
     fn plan(
         &self,
         session: &Session,
-        cluster: &str,
+        cluster: &Cluster,
         (own, is_table): (DataMap, bool),
     ) -> std::result::Result<ReleasePlan, Diagnostics> {
-        let values = self.values.with_cluster(own, is_table)?;
+        let values = self.values_of(cluster).with_cluster(own, is_table)?;
         let namespace = self.namespace(values.values())?;
-        let name = self.name.as_deref().unwrap_or(cluster).to_owned();
+        let name = self.name.as_deref().unwrap_or(cluster.name()).to_owned();
         let release = Release { name, namespace, ..self.release.clone() };
         release.check_name()?;
         self.template.plan(session, &values, &release, &self.capabilities)
@@ -143,7 +150,7 @@ impl ChartSet {
     fn each_secret(&self, cluster: &Cluster, own: &Overlay<'_>, each: &mut dyn FnMut(&str)) {
         let Ok((own, is_table)) = own_values(cluster, own) else { return };
         // An excerpt may show a value that an option overrides.
-        for given in [&self.values, &UserValues::default()] {
+        for given in [self.values_of(cluster), &UserValues::default()] {
             if let Ok(values) = given.with_cluster(own.clone(), is_table) {
                 self.template.chart().each_secret(&values, each);
             }

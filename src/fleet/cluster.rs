@@ -17,22 +17,53 @@ pub struct Cluster(ClusterInputs);
 
 #[derive(Debug, Clone)]
 enum ClusterInputs {
-    /// The name, the inputs, and the place that they were read from.
-    Parsed(Box<(String, DataMap, Option<Place>)>),
+    Parsed(Box<ParsedCluster>),
     /// The position of a JSON line in its source, and of the name in that line.
-    Line { source: Arc<Source>, start: usize, length: u32, name_start: u32, name_length: u32 },
+    Line {
+        source: Arc<Source>,
+        start: usize,
+        length: u32,
+        name_start: u32,
+        name_length: u32,
+        group: u32,
+    },
+}
+
+#[derive(Debug, Clone)]
+struct ParsedCluster {
+    name: String,
+    inputs: DataMap,
+    /// The place that the inputs were read from.
+    place: Option<Place>,
+    group: u32,
 }
 
 impl Cluster {
     /// Creates a cluster called `name` with the inputs `own`.
     pub fn new(name: impl Into<String>, own: DataMap) -> Self {
-        Self(ClusterInputs::Parsed(Box::new((name.into(), own, None))))
+        Self(ClusterInputs::Parsed(Box::new(ParsedCluster { name: name.into(), inputs: own, place: None, group: 0 })))
+    }
+
+    /// Puts the cluster into a group of clusters with the same layers.
+    pub(super) fn put_into(&mut self, number: u32) {
+        match &mut self.0 {
+            ClusterInputs::Parsed(parsed) => parsed.group = number,
+            ClusterInputs::Line { group, .. } => *group = number,
+        }
+    }
+
+    /// Returns the number of the cluster's group. Groups are counted from 1; 0 is for clusters without one.
+    pub(super) fn group(&self) -> usize {
+        match &self.0 {
+            ClusterInputs::Parsed(parsed) => parsed.group as usize,
+            ClusterInputs::Line { group, .. } => *group as usize,
+        }
     }
 
     /// Sets the place that the inputs were read from. Has no effect on a cluster that is still text.
     pub(super) fn read_from(mut self, from: Place) -> Self {
         if let ClusterInputs::Parsed(parsed) = &mut self.0 {
-            parsed.2 = Some(from);
+            parsed.place = Some(from);
         }
         self
     }
@@ -40,7 +71,7 @@ impl Cluster {
     /// Returns the place that the inputs were read from.
     pub fn place(&self) -> Option<Place> {
         match &self.0 {
-            ClusterInputs::Parsed(parsed) => parsed.2.clone(),
+            ClusterInputs::Parsed(parsed) => parsed.place.clone(),
             ClusterInputs::Line { source, start, length, .. } => {
                 Some(Place::text(source, Format::of_lines(source), *start..*start + *length as usize))
             }
@@ -72,12 +103,20 @@ impl Cluster {
             length: line.len().try_into().ok()?,
             name_start: name.start.try_into().ok()?,
             name_length: name.len().try_into().ok()?,
+            group: 0,
         }))
     }
 
     /// Creates a cluster from the row that [`Cluster::line`] returns.
     pub(super) fn at_line(source: &Arc<Source>, [start, length, name_start, name_length]: [u32; 4]) -> Self {
-        Self(ClusterInputs::Line { source: source.clone(), start: start as usize, length, name_start, name_length })
+        Self(ClusterInputs::Line {
+            source: source.clone(),
+            start: start as usize,
+            length,
+            name_start,
+            name_length,
+            group: 0,
+        })
     }
 
     /// Returns the start and length of a line in its source, and of the name in the line, in bytes.
@@ -93,7 +132,7 @@ impl Cluster {
     /// Returns the name, unique in its fleet.
     pub fn name(&self) -> &str {
         match &self.0 {
-            ClusterInputs::Parsed(parsed) => &parsed.0,
+            ClusterInputs::Parsed(parsed) => &parsed.name,
             ClusterInputs::Line { source, start, name_start, name_length, .. } => {
                 let start = start + *name_start as usize;
                 source.text().get(start..start + *name_length as usize).unwrap_or("")
@@ -115,7 +154,7 @@ impl Cluster {
     /// `input.syntax` or `limit.depth` if they are text that is not a valid map.
     pub fn inputs(&self) -> Result<Cow<'_, DataMap>> {
         let (source, line) = match &self.0 {
-            ClusterInputs::Parsed(parsed) => return Ok(Cow::Borrowed(&parsed.1)),
+            ClusterInputs::Parsed(parsed) => return Ok(Cow::Borrowed(&parsed.inputs)),
             ClusterInputs::Line { source, start, length, .. } => (source, *start..*start + *length as usize),
         };
         let data = input::json(source, line.clone())?;

@@ -9,6 +9,7 @@ use super::layers::Layers;
 use super::origins::Origins;
 use super::report::Failure;
 use super::selector::Selection;
+use super::shared_values::SharedValues;
 use super::values::{Step, merge};
 use super::view::Merge;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
@@ -24,14 +25,23 @@ impl Layers {
     /// # Errors
     /// Errors of reading clusters.
     pub fn kind_changes(&self, clusters: &Selection<'_>) -> Result<Vec<Failure>> {
-        let mut found = self.changes_of_files();
-        if self.shared().is_empty() {
+        let mut found: Vec<Failure> = Vec::new();
+        for values in self.all() {
+            for change in values.changes_of_files() {
+                let is_known = |known: &Failure| known.diagnostic.message == change.diagnostic.message;
+                if !found.iter().any(|known| is_known(known)) {
+                    found.push(change);
+                }
+            }
+        }
+        found.iter_mut().for_each(|failure| self.mask(None).hide_in(&mut failure.diagnostic));
+        if self.all().all(|values| values.shared().is_empty()) {
             return Ok(found);
         }
         let mut changes = Changes { is_deep: self.merge() == Merge::Deep, ..Changes::default() };
         clusters.each(&mut |at, cluster| {
             changes.cluster = u32::try_from(at).unwrap_or(u32::MAX);
-            changes.compare_cluster(self.shared(), cluster)
+            changes.compare_cluster(self.of(cluster).shared(), cluster)
         })?;
         let mut reader = clusters.fleet().reader();
         for change in changes.found.into_iter().take(REPORTED) {
@@ -45,13 +55,15 @@ impl Layers {
         }
         Ok(found)
     }
+}
 
+impl SharedValues {
     /// Compares each values file with the ones before it.
     fn changes_of_files(&self) -> Vec<Failure> {
         let (mut before, mut found) = (DataMap::default(), Vec::new());
-        let maps: Vec<DataMap> = self.places().iter().map(super::input::Place::map).collect();
+        let maps: Vec<DataMap> = self.places.iter().map(super::input::Place::map).collect();
         let mut origins = Origins::default();
-        for (map, place) in maps.iter().zip(self.places()) {
+        for (map, place) in maps.iter().zip(&self.places) {
             let mut changes = Changes { is_deep: true, ..Changes::default() };
             changes.compare(
                 &before,
@@ -62,7 +74,6 @@ impl Layers {
             found.extend(changes.found.iter().map(|change| Failure::new(change.warning(&origins))));
             merge(&mut before, map.clone());
         }
-        found.iter_mut().for_each(|failure| self.mask(None).hide_in(&mut failure.diagnostic));
         found
     }
 }

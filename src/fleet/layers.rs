@@ -1,39 +1,35 @@
 //! Input layers: the shared inputs, each cluster's own inputs over them, and `--set` on top.
 //!
-//! The shared layer is merged once. A cluster's inputs are merged over it when the cluster is rendered, without copying
-//! the shared values. A `--set` changes the shared layer once, and the merged inputs of a cluster only if the cluster
+//! The shared layers are merged once. A cluster's inputs are merged over them when the cluster is rendered, without copying
+//! the shared values. A `--set` changes the shared values once, and the merged inputs of a cluster only if the cluster
 //! has the top-level key it names.
+//!
+//! The paths of layers may have values of clusters in them ([`LayerPath`](super::LayerPath)). Clusters with the same files are
+//! a group: their layers are merged once for all of them.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::cluster::{Cluster, not_a_map};
 use super::input::{self, Place};
 use super::origins::Origins;
 use super::schema::{Explained, Schemas, explain, is_unfit_input};
-use super::values::{Assignment, Gaps, Step, merge};
+use super::shared_values::SharedValues;
+use super::values::{Assignment, Step};
 use super::view::{Merge, Reach, View};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::text::Source;
-use dropforge_value::{DataMap, json_entries};
+use dropforge_value::DataMap;
 
-/// The inputs that all clusters share, and the assignments that apply to every cluster.
+/// The inputs that clusters share, and the assignments that apply to every cluster.
 #[derive(Debug, Clone, Default)]
 pub struct Layers {
-    shared: DataMap,
-    merge: Merge,
-    sets: Vec<Assignment>,
-    /// The shared layer without assignments. Empty if there are none.
-    files: DataMap,
-    /// Errors of assignments that conflict with a shared value, by top-level key. They concern clusters that do not
-    /// have the key.
-    conflicts: BTreeMap<String, Box<Diagnostic>>,
-    /// The places of values files, for the origins of values in errors.
-    places: Vec<Place>,
-    pub(super) schemas: Option<Arc<Schemas>>,
-    /// The shared layer with defaults, if schemas fill them in.
-    filled: Option<DataMap>,
+    /// The inputs that all clusters share, for those without a group.
+    first: SharedValues,
+    /// Those of groups of clusters.
+    groups: Vec<SharedValues>,
+    /// The paths of the values of clusters that the paths of layers have.
+    pub(super) inputs: Vec<String>,
 }
 
 /// A cluster's own inputs.
@@ -85,24 +81,36 @@ impl Layers {
     /// assert_eq!(layers.merged(&cluster).unwrap(), map(r#"{"app": {"name": "y", "cpu": 2, "tag": "v2"}}"#));
     /// ```
     pub fn new(files: impl IntoIterator<Item = DataMap>, sets: Vec<Assignment>, merge_by: Merge) -> Self {
-        let mut shared = DataMap::default();
-        for file in files {
-            merge(&mut shared, file);
-        }
-        let files = if sets.is_empty() { DataMap::default() } else { shared.clone() };
-        let mut conflicts = BTreeMap::new();
-        let mut gaps = Gaps::default();
-        for set in &sets {
-            if let Err(error) = set.apply(&mut shared, &mut gaps) {
-                conflicts.entry(set.top().to_owned()).or_insert(error);
-            }
-        }
-        Self { shared, merge: merge_by, sets, files, conflicts, places: Vec::new(), schemas: None, filled: None }
+        Self { first: SharedValues::new(files, sets.into(), merge_by), ..Self::default() }
+    }
+
+    /// Merges the values files of groups of clusters. `shared` are those of all clusters, and `groups` all those of each
+    /// group.
+    pub(super) fn of_groups(
+        shared: Vec<(DataMap, Place)>,
+        groups: impl Iterator<Item = Vec<(DataMap, Place)>>,
+        sets: Vec<Assignment>,
+        merge: Merge,
+    ) -> Self {
+        let sets: Arc<[Assignment]> = sets.into();
+        let of = |files: Vec<(DataMap, Place)>| {
+            let (maps, places): (Vec<DataMap>, Vec<Place>) = files.into_iter().unzip();
+            let mut values = SharedValues::new(maps, sets.clone(), merge);
+            values.places = places;
+            values
+        };
+        Self { first: of(shared), groups: groups.map(of).collect(), inputs: Vec::new() }
+    }
+
+    /// Returns the places of the values files of each group of clusters, in order: first of clusters without a group.
+    pub fn places(&self) -> impl Iterator<Item = &[Place]> {
+        self.all().map(|values| values.places.as_slice())
     }
 
     /// Sets the places of the values files, in order. Errors about values then name them.
-    pub fn with_places(self, places: Vec<Place>) -> Self {
-        Self { places, ..self }
+    pub fn with_places(mut self, places: Vec<Place>) -> Self {
+        self.first.places = places;
+        self
     }
 
     /// Sets the schemas of merged values.
@@ -110,31 +118,50 @@ impl Layers {
     /// # Errors
     /// `input.structure` for a schema whose defaults have no end.
     pub fn with_schemas(mut self, schemas: Schemas) -> Result<Self> {
-        if schemas.is_empty() {
-            return Ok(self);
+        if !schemas.is_empty() {
+            let schemas = Arc::new(schemas);
+            self.all_mut().try_for_each(|one| one.set_schemas(&schemas))?;
         }
-        if schemas.fills() {
-            let mut filled = self.shared.clone();
-            schemas.fill(&mut filled)?;
-            self.filled = Some(filled);
-        }
-        self.schemas = Some(Arc::new(schemas));
         Ok(self)
+    }
+
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut SharedValues> {
+        std::iter::once(&mut self.first).chain(&mut self.groups)
+    }
+
+    /// Returns the shared inputs of all groups: first of clusters without one, then by the numbers of groups.
+    pub(super) fn all(&self) -> impl Iterator<Item = &SharedValues> {
+        std::iter::once(&self.first).chain(&self.groups)
+    }
+
+    /// Returns the shared inputs of a cluster.
+    pub(super) fn of(&self, cluster: &Cluster) -> &SharedValues {
+        let group = cluster.group().checked_sub(1).and_then(|group| self.groups.get(group));
+        group.unwrap_or(&self.first)
+    }
+
+    /// Returns the shared inputs of a cluster, or those of all clusters.
+    pub(super) fn of_one(&self, cluster: Option<&Cluster>) -> &SharedValues {
+        cluster.map_or(&self.first, |cluster| self.of(cluster))
+    }
+
+    pub(super) fn schemas(&self) -> Option<&Schemas> {
+        self.first.schemas.as_deref()
     }
 
     /// Returns the paths of values that schemas declare.
     pub fn declared(&self) -> Vec<Vec<&str>> {
-        self.schemas.as_ref().map(|schemas| schemas.declared()).unwrap_or_default()
+        self.first.schemas.as_ref().map(|schemas| schemas.declared()).unwrap_or_default()
     }
 
     /// Returns the paths of what the values of declared variables keep when they are converted to their types.
     pub(super) fn kept(&self) -> Vec<Vec<String>> {
-        self.schemas.as_ref().map(|schemas| schemas.kept()).unwrap_or_default()
+        self.first.schemas.as_ref().map(|schemas| schemas.kept()).unwrap_or_default()
     }
 
     /// Returns the place of the default that gave the value at `path`, which no layer gives.
     pub fn default_place(&self, path: &[Step]) -> Option<String> {
-        self.schemas.as_ref().map(|schemas| schemas.default_place(path)).filter(|place| !place.is_empty())
+        self.first.schemas.as_ref().map(|schemas| schemas.default_place(path)).filter(|place| !place.is_empty())
     }
 
     /// Returns the violations of schemas by the merged inputs of `cluster`, or by the shared layer. Returns none for inputs
@@ -145,7 +172,7 @@ impl Layers {
 
     /// Works like [`Layers::violations`], but finds the origins of each violation only once.
     pub(super) fn new_violations(&self, cluster: Option<&Cluster>, explained: &mut Explained) -> Vec<Box<Diagnostic>> {
-        let Some(schemas) = &self.schemas else { return Vec::new() };
+        let Some(schemas) = &self.first.schemas else { return Vec::new() };
         let mut errors = self.violations_of(schemas, cluster, explained);
         if !errors.is_empty() {
             self.mask(cluster).hide_in_all(&mut errors);
@@ -181,69 +208,37 @@ impl Layers {
         }
     }
 
-    /// Calls `each` with the origins of the inputs of `cluster`.
-    pub(super) fn origins(&self, cluster: Option<&Cluster>, each: &mut dyn FnMut(&Origins<'_>)) {
-        let maps: Vec<DataMap> = self.places.iter().map(Place::map).collect();
-        let own = cluster.and_then(|cluster| cluster.inputs().ok());
-        let mut origins = Origins::default();
-        maps.iter().zip(&self.places).for_each(|(map, place)| origins.add_file(map, place.clone()));
-        if let (Some(cluster), Some(own)) = (cluster, &own) {
-            origins.add_cluster(cluster, own);
-        }
-        origins.add_sets(&self.sets);
-        each(&origins);
+    /// Calls `each` with the origins of the inputs of `cluster`, or of those that all clusters share.
+    pub fn origins(&self, cluster: Option<&Cluster>, each: &mut dyn FnMut(&Origins<'_>)) {
+        self.of_one(cluster).origins(cluster, each);
     }
 
-    /// Returns the places of the values files, in order.
-    pub(super) fn places(&self) -> &[Place] {
-        &self.places
-    }
-
-    /// Returns the shared layer without assignments. Empty if there are none.
-    pub(super) fn files(&self) -> &DataMap {
-        &self.files
-    }
-
-    /// Returns the shared layer, with assignments applied.
+    /// Returns the inputs that all clusters share, with assignments applied.
     pub fn shared(&self) -> &DataMap {
-        &self.shared
+        self.first.shared()
     }
 
-    /// Returns `true` if schemas or variables fill in defaults, or convert values.
-    pub(super) fn fills(&self) -> bool {
-        self.filled.is_some()
+    /// Returns the places of the values files of a cluster, or of those of all clusters, in order.
+    pub fn places_of(&self, cluster: Option<&Cluster>) -> &[Place] {
+        &self.of_one(cluster).places
     }
 
-    /// Returns the inputs of a cluster that gives none itself: the shared layer with defaults filled in.
-    pub(super) fn base(&self) -> &DataMap {
-        self.filled.as_ref().unwrap_or(&self.shared)
-    }
-
-    /// Returns the shared values over which the maps of clusters are merged entry by entry. Variables convert the merged
-    /// value as a whole.
-    pub(super) fn merged_by_entry(&self) -> Cow<'_, DataMap> {
-        let converted = self.schemas.as_ref().map(|schemas| schemas.converted()).unwrap_or_default();
-        match self.merge {
-            Merge::Replace => Cow::Owned(DataMap::default()),
-            Merge::Deep if converted.is_empty() => Cow::Borrowed(&self.shared),
-            Merge::Deep => {
-                let kept = self.shared.iter().filter(|(name, _)| !converted.contains(&name.as_str()));
-                Cow::Owned(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
-            }
-        }
+    /// Returns the inputs that a cluster shares with those of its group, with assignments applied.
+    pub fn shared_by(&self, cluster: &Cluster) -> &DataMap {
+        self.of(cluster).shared()
     }
 
     /// Returns the effect of a cluster's inputs on the shared ones.
     pub fn merge(&self) -> Merge {
-        self.merge
+        self.first.merge()
     }
 
-    /// Returns the shared layer, for rendering without a cluster.
+    /// Returns the shared inputs, for rendering without a cluster.
     ///
     /// # Errors
     /// `input.set_conflict` if an assignment conflicts with a shared value.
     pub fn alone(&self) -> Result<&DataMap> {
-        self.check(&DataMap::default()).map(|()| self.base())
+        self.first.alone()
     }
 
     /// Returns the inputs of `cluster`, for rendering.
@@ -251,13 +246,7 @@ impl Layers {
     /// # Errors
     /// `input.set_conflict` if an assignment conflicts with a value; errors of [`Cluster::inputs`].
     pub fn overlay<'c>(&self, cluster: &'c Cluster) -> Result<Overlay<'c>> {
-        match cluster.json() {
-            Some(text) if self.is_unchanged(text) => Ok(Overlay::Json(text)),
-            _ => Ok(match self.parsed(cluster.inputs()?)? {
-                (None, own) => Overlay::Map(own),
-                (Some(all), own) => Overlay::Whole { all, own },
-            }),
-        }
+        self.of(cluster).overlay(cluster)
     }
 
     /// Returns the merged inputs of `cluster`, for looking up values.
@@ -265,24 +254,12 @@ impl Layers {
     /// # Errors
     /// Same as [`Layers::overlay`].
     pub fn view<'l>(&'l self, cluster: &'l Cluster) -> Result<View<'l>> {
-        self.view_over(cluster.inputs()?)
+        self.of(cluster).view(cluster)
     }
 
     /// Works like [`Layers::view`], for paths with this reach. `None` if there are no paths.
     pub(super) fn view_of<'l>(&'l self, cluster: &'l Cluster, reach: Reach) -> Result<Option<View<'l>>> {
-        match reach {
-            Reach::Nothing => Ok(None),
-            // Defaults and assignments may go into lists.
-            Reach::Maps if self.filled.is_none() && self.sets.is_empty() => self.view_over(cluster.maps()?).map(Some),
-            Reach::Maps | Reach::Lists => self.view(cluster).map(Some),
-        }
-    }
-
-    fn view_over<'l>(&'l self, own: Cow<'l, DataMap>) -> Result<View<'l>> {
-        Ok(match self.parsed(own)? {
-            (None, own) => View::over(Some(&self.shared), own, self.merge),
-            (Some(all), _) => View::over(None, Cow::Owned(all), self.merge),
-        })
+        self.of(cluster).view_of(cluster, reach)
     }
 
     /// Returns the merged inputs of `cluster`.
@@ -290,60 +267,7 @@ impl Layers {
     /// # Errors
     /// Same as [`Layers::overlay`].
     pub fn merged(&self, cluster: &Cluster) -> Result<DataMap> {
-        Ok(match self.parsed(cluster.inputs()?)? {
-            (None, own) => self.over(&self.shared, own.into_owned()),
-            (Some(all), _) => all,
-        })
-    }
-
-    /// Returns `true` if neither assignments, defaults nor schemas concern inputs with these keys.
-    #[cfg(feature = "arrow-rows")]
-    pub(super) fn spares<'k>(&self, mut keys: impl Iterator<Item = &'k str>) -> bool {
-        let is_plain = self.schemas.is_none() && self.filled.is_none() && self.conflicts.is_empty();
-        is_plain && !keys.any(|key| self.sets.iter().any(|set| set.top() == key))
-    }
-
-    /// Returns `true` if neither assignments nor defaults concern the inputs in a JSON text. `false` if the text is not
-    /// valid.
-    fn is_unchanged(&self, json: &str) -> bool {
-        let mut is_unchanged = self.filled.is_none() && self.conflicts.is_empty();
-        let mut see = |key: &str, _: &str| is_unchanged &= !self.sets.iter().any(|set| set.top() == key);
-        let is_read = self.sets.is_empty() || json_entries(json, &mut see).is_some();
-        is_read && is_unchanged
-    }
-
-    /// Returns all inputs of a cluster, unless neither assignments nor defaults concern its own, and those.
-    fn parsed<'c>(&self, own: Cow<'c, DataMap>) -> Result<(Option<DataMap>, Cow<'c, DataMap>)> {
-        self.check(&own)?;
-        if !self.sets.iter().any(|set| own.contains_key(set.top())) {
-            let (Some(schemas), true) = (&self.schemas, self.filled.is_some()) else { return Ok((None, own)) };
-            let mut all = self.over(&self.shared, own.clone().into_owned());
-            schemas.fill(&mut all)?;
-            return Ok((Some(all), own));
-        }
-        // Assignments apply to merged values, and some of them, such as those that remove a key, only once.
-        let mut all = self.over(&self.files, own.clone().into_owned());
-        let mut gaps = Gaps::default();
-        self.sets.iter().try_for_each(|set| set.apply(&mut all, &mut gaps))?;
-        self.schemas.iter().try_for_each(|schemas| schemas.fill(&mut all))?;
-        Ok((Some(all), own))
-    }
-
-    /// Returns the inputs `own` over `base`.
-    fn over(&self, base: &DataMap, own: DataMap) -> DataMap {
-        let mut all = base.clone();
-        match self.merge {
-            Merge::Deep => merge(&mut all, own),
-            Merge::Replace => all.extend(own),
-        }
-        all
-    }
-
-    fn check(&self, own: &DataMap) -> Result<()> {
-        match self.conflicts.iter().find(|(key, _)| !own.contains_key(*key)) {
-            Some((_, error)) => Err(error.clone()),
-            None => Ok(()),
-        }
+        self.of(cluster).merged(cluster)
     }
 }
 
@@ -379,12 +303,15 @@ mod tests {
 
     #[test]
     fn clusters_merge_deeply_unless_told_to_replace() {
-        let mut layers = layers(&[r#"{"a":{"x":1,"y":{"z":1}},"b":[1],"c":1}"#], "");
+        let shared = map(r#"{"a":{"x":1,"y":{"z":1}},"b":[1],"c":1}"#);
+        let layers = |merge| Layers::new([shared.clone()], Vec::new(), merge);
         let own = r#"{"a":{"y":{"w":2}},"b":[2],"c":null,"d":null,"e":{"f":null}}"#;
         let deep = r#"{"a":{"x":1,"y":{"z":1,"w":2}},"b":[2],"d":null,"e":{"f":null}}"#;
-        assert_eq!(merged(&layers, own), deep);
-        layers.merge = Merge::Replace;
-        assert_eq!(merged(&layers, own), r#"{"a":{"y":{"w":2}},"b":[2],"c":null,"d":null,"e":{"f":null}}"#);
+        assert_eq!(merged(&layers(Merge::Deep), own), deep);
+        assert_eq!(
+            merged(&layers(Merge::Replace), own),
+            r#"{"a":{"y":{"w":2}},"b":[2],"c":null,"d":null,"e":{"f":null}}"#
+        );
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Layouts: patterns of output paths such as `{cluster}/{template}`.
 
-use super::output_path::{check_value, fit_file_name};
-use super::view::{View, dotted, scalar_text};
-use dropforge_base::diagnostics::{Code, Diagnostic, Result, nearest};
-use dropforge_value::Data;
+use super::output_path::fit_file_name;
+use super::pattern::{PatternPart, split, split_default, text_of, with_near};
+use super::view::View;
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// The default layout.
 pub const DEFAULT_LAYOUT: &str = "{cluster}/{template}";
@@ -42,17 +42,6 @@ const FIELDS: [&str; 5] = ["apiVersion", "kind", "metadata", "name", "namespace"
 /// The prefix of all other fields of a document.
 const DOCUMENT: &str = "document.";
 
-/// Splits a placeholder into its path and its default.
-pub(super) fn split_default(placeholder: &str) -> (&str, Option<&str>) {
-    placeholder.split_once('|').map_or((placeholder, None), |(path, default)| (path, Some(default)))
-}
-
-/// Adds the help for a placeholder that `some`, clusters or documents, have no value for, unless there is another.
-pub(super) fn helped(mut error: Box<Diagnostic>, path: &str, some: &str) -> Box<Diagnostic> {
-    error.help.get_or_insert_with(|| format!("`{{{path}|TEXT}}` is `TEXT` for {some} without it"));
-    error
-}
-
 /// Returns the document field that a placeholder refers to in a layout of documents.
 fn field(path: &str) -> Option<&str> {
     let top = split_default(path).0.split('.').next().unwrap_or(path);
@@ -71,36 +60,20 @@ impl Layout {
             Diagnostic::new(Code::BadLayout, format!("invalid layout `{text}`: {why}"))
                 .with_help(format!("the default layout is `{DEFAULT_LAYOUT}`"))
         };
-        let mut parts = Vec::new();
-        let mut rest = text;
-        while let Some((before, behind)) = rest.split_once('{') {
-            let Some((name, behind)) = behind.split_once('}') else {
-                return Err(bad("unclosed `{`").with_help("add the closing `}` after the name"));
-            };
-            if before.contains('}') || name.contains('{') {
-                return Err(bad("braces do not match"));
-            }
-            parts.push(LayoutPart::Text(before.to_owned()));
-            let (path, default) = split_default(name);
-            parts.push(match (path.trim(), default.map(str::trim)) {
-                ("", _) => return Err(bad("empty placeholder `{}`")),
+        let named = |part| match part {
+            PatternPart::Text(text) => Ok(LayoutPart::Text(text)),
+            PatternPart::Placeholder(path, default) => Ok(match (path.as_str(), default) {
                 ("cluster", None) => LayoutPart::Cluster,
                 ("template", None) => LayoutPart::Template,
                 ("cluster" | "template", _) => return Err(bad("`{cluster}` and `{template}` take no default")),
-                (path, None) => LayoutPart::Input(dotted(path)),
-                (path, Some(default)) => {
-                    check_value(default, &format!("the default of `{path}`"))?;
-                    LayoutPart::Input(format!("{}|{default}", dotted(path)))
-                }
-            });
-            rest = behind;
+                (_, None) => LayoutPart::Input(path),
+                (_, Some(default)) => LayoutPart::Input(format!("{path}|{default}")),
+            }),
+        };
+        let parts = split(text, &bad)?.into_iter().map(named).collect::<Result<Vec<_>>>()?;
+        if parts.len() == 1 {
+            return Err(bad("no placeholder such as `{cluster}`"));
         }
-        match (parts.is_empty(), rest.contains('}')) {
-            (true, _) => return Err(bad("no placeholder such as `{cluster}`")),
-            (_, true) => return Err(bad("`}` without `{`")),
-            _ => {}
-        }
-        parts.push(LayoutPart::Text(rest.to_owned()));
         Ok(Self { text: text.to_owned(), parts, is_of_one: false })
     }
 
@@ -263,13 +236,9 @@ impl Layout {
     /// # Errors
     /// `plan.bad_layout` if one is missing or not a scalar; `plan.bad_output_name` if one cannot be part of a path.
     pub fn values(&self, cluster: &str, inputs: &View<'_>) -> Result<Vec<String>> {
-        let value = |(path, default): (&str, Option<&str>)| match inputs.get(path) {
-            None | Some(Data::Null) => default.map(str::to_owned).ok_or_else(|| self.missing(path, inputs)),
-            Some(other @ (Data::List(_) | Data::Map(_))) => Err(self.bad(format!("`{path}` is a {}", other.kind()))),
-            Some(scalar) => {
-                let text = scalar_text(scalar);
-                check_value(&text, &format!("`{path}` value")).map(|()| text)
-            }
+        let value = |(path, default): (&str, Option<&str>)| {
+            let given = text_of(inputs, path, &|why| self.bad(why))?;
+            given.or_else(|| default.map(str::to_owned)).ok_or_else(|| self.missing(path, inputs))
         };
         let placeholders = self.placeholders_of_inputs().map(split_default);
         placeholders.map(|one| value(one).map_err(|error| error.for_cluster(cluster))).collect()
@@ -280,12 +249,7 @@ impl Layout {
         if field(path).is_none() && self.is_of_documents() {
             return error.with_help(format!("use `{{{DOCUMENT}{path}}}` for a field of the document"));
         }
-        let top = path.split('.').next().unwrap_or(path);
-        let known = inputs.names_at("").chain(["cluster", "template"]);
-        match nearest(top, known) {
-            Some(near) if near != top => error.with_help(format!("did you mean `{near}`?")),
-            _ => helped(error, path, "clusters"),
-        }
+        with_near(error, path, inputs, &["cluster", "template"])
     }
 
     fn bad(&self, why: String) -> Box<Diagnostic> {
@@ -318,7 +282,7 @@ impl Layout {
 mod tests {
     use super::*;
     use crate::Merge;
-    use dropforge_value::DataMap;
+    use dropforge_value::{Data, DataMap};
 
     #[test]
     fn layouts_are_filled_in() {

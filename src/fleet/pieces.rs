@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::documents::read;
-use super::layout::{helped, split_default};
 use super::output_path::check_value;
+use super::pattern::{helped, split_default};
 use super::view::scalar_text;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_value::{Data, Extended, Value, word_at};

@@ -188,9 +188,18 @@ impl Plan {
         u32::try_from(at).is_ok_and(|at| self.selected.contains(at))
     }
 
-    /// Returns the index in the fleet of the `nth` cluster to stamp.
-    pub(super) fn nth(&self, nth: usize) -> Option<usize> {
-        self.selected.select(u32::try_from(nth).ok()?).map(|at| at as usize)
+    /// Returns the clusters to stamp of each of `count` groups, the first of which is for those without a group.
+    pub(super) fn groups(&self, fleet: &Fleet, count: usize) -> Vec<RoaringBitmap> {
+        if count == 1 {
+            return vec![self.selected.clone()];
+        }
+        let mut groups = vec![RoaringBitmap::new(); count];
+        for at in &self.selected {
+            if let Some(group) = groups.get_mut(fleet.group_of(at as usize)) {
+                group.insert(at);
+            }
+        }
+        groups
     }
 
     /// Returns the clusters to stamp.

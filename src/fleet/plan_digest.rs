@@ -58,7 +58,7 @@ impl PlanDigest {
 
     /// Adds the shared values.
     pub fn layers(&mut self, layers: &Layers) {
-        self.map(layers.shared().clone());
+        layers.all().for_each(|one| self.map(one.shared().clone()));
         self.text(layers.merge().name());
     }
 
@@ -70,6 +70,7 @@ impl PlanDigest {
         self.bytes(&(fleet.len() as u64).to_le_bytes());
         fleet.each(&mut |_, cluster| {
             self.text(cluster.name());
+            self.bytes(&cluster.group().to_le_bytes());
             match cluster.json() {
                 Some(json) => self.text(json),
                 None => self.map(cluster.inputs()?.into_owned()),

@@ -114,7 +114,7 @@ impl RowStamper {
     /// Errors of [`ArrowRows::new`].
     pub fn stamp(&self, batch: &RecordBatch, each: &mut dyn FnMut(RowOutput<'_>)) -> Result<()> {
         let rows = ArrowRows::new(batch)?;
-        let is_plain = self.run.values.spares(rows.names());
+        let is_plain = self.run.values.of_one(None).spares(rows.names());
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = if is_plain { Shapes::reading(&names, &self.reads) } else { Shapes::new(&names) };
         let shared = InputBuilder::new(&arena, &shapes).data_map(self.run.values.shared())?;

@@ -15,21 +15,26 @@ impl Layers {
     /// Returns `true` if a schema marks the value at `path` secret ([`is_secret`](dropforge_schema::is_secret)), or the
     /// declaration of an HCL variable does (`sensitive`, `ephemeral`).
     pub fn is_secret(&self, path: &[Step]) -> bool {
-        self.schemas.as_ref().is_some_and(|schemas| schemas.is_secret(path))
+        self.schemas().is_some_and(|schemas| schemas.is_secret(path))
     }
 
     /// Returns `true` if a schema or a variable marks any value secret.
     pub fn has_secrets(&self) -> bool {
-        self.schemas.as_ref().is_some_and(|schemas| schemas.have_secrets())
+        self.schemas().is_some_and(|schemas| schemas.have_secrets())
     }
 
     /// Calls `each` with the text of every secret among the inputs of a cluster and the shared ones ([`Layers::is_secret`]).
     pub fn each_secret(&self, cluster: Option<&Cluster>, each: &mut dyn FnMut(&str)) {
-        let Some(schemas) = self.schemas.as_ref().filter(|_| self.has_secrets()) else { return };
+        let Some(schemas) = self.schemas().filter(|_| self.has_secrets()) else { return };
         let merged = cluster.and_then(|cluster| self.merged(cluster).ok());
         // An excerpt may show a value that others override.
         let own = cluster.and_then(|cluster| cluster.inputs().ok());
-        let all = [self.base(), self.files()].into_iter().chain(&merged).chain(own.as_deref());
+        let shared = match cluster {
+            Some(cluster) => vec![self.of(cluster)],
+            None => self.all().collect(),
+        };
+        let shared = shared.into_iter().flat_map(|shared| [shared.base(), shared.files()]);
+        let all = shared.chain(&merged).chain(own.as_deref());
         all.for_each(|values| schemas.each_secret(values, each));
     }
 

@@ -15,7 +15,8 @@ use super::layers::{Layers, Overlay};
 use super::pieces::Piece;
 use super::plan::Plan;
 use super::report::cause;
-use super::specialised::{Chooser, SharedInputs, Specialisation, Specialised};
+use super::shared_values::SharedValues;
+use super::specialised::{Chooser, SharedInputs, Specialisation, Specialise, Specialised};
 use super::splitter::{Content, Splitter};
 use super::view::Merge;
 use crate::why::RecordedOutput;
@@ -24,6 +25,7 @@ use dropforge_engine::recording::Recorder;
 use dropforge_engine::{OutputCheck, Template};
 use dropforge_machine::vm::Session;
 use dropforge_value::{Arena, DataMap, InputBuilder, Inputs, ReadPaths, Shapes, Value};
+use roaring::RoaringBitmap;
 
 /// The number of clusters from which a run finds out what its templates read, so that the rest of the inputs is not
 /// converted. That costs about as much as compiling the templates.
@@ -33,18 +35,22 @@ const CLUSTERS: usize = 1_000;
 /// than rendering a few templates for it.
 const LOOKED_AT: usize = 128;
 
+/// Maximum number of groups of clusters with specialised templates.
+const GROUPS: usize = 16;
+
 /// Renders a plan's templates with the engine.
 #[derive(Debug)]
 pub struct Stamper<'f> {
-    contents: Vec<Content<'f>>,
+    /// The templates of each group of clusters, which its shared inputs may choose: first of clusters without a group.
+    groups: Vec<Vec<Content<'f>>>,
     layers: &'f Layers,
     /// The names of the outputs, if each document becomes a piece.
     names: Vec<String>,
     /// The document fields in the layout.
     fields: Vec<String>,
     kinds: Option<&'f KubeSchemas>,
-    /// The templates specialised to the shared inputs, once a run has prepared them.
-    specialised: OnceLock<Specialised>,
+    /// The templates specialised to the shared inputs of each group, once a run has prepared them.
+    specialised: OnceLock<Vec<Specialised>>,
     /// What the templates read, once a run has found out.
     reads: OnceLock<ReadPaths>,
     /// The number of renders with specialised templates.
@@ -52,10 +58,10 @@ pub struct Stamper<'f> {
 }
 
 impl<'f> Stamper<'f> {
-    pub(super) fn new(contents: Vec<Content<'f>>, layers: &'f Layers) -> Self {
+    pub(super) fn new(groups: Vec<Vec<Content<'f>>>, layers: &'f Layers) -> Self {
         let (names, fields) = (Vec::new(), Vec::new());
         let (specialised, reads, admitted) = (OnceLock::new(), OnceLock::new(), AtomicUsize::new(0));
-        Self { contents, layers, names, fields, kinds: None, specialised, reads, admitted }
+        Self { groups, layers, names, fields, kinds: None, specialised, reads, admitted }
     }
 
     /// Checks outputs also by the schemas of their Kubernetes kinds.
@@ -77,12 +83,21 @@ impl<'f> Stamper<'f> {
         self.admitted.load(Ordering::Relaxed)
     }
 
-    fn specialised(&self, job: &Job<'_>) -> &Specialised {
+    /// Returns the specialised templates of all groups. Only the largest groups have some.
+    fn specialised(&self, job: &Job<'_>) -> &[Specialised] {
         self.specialised.get_or_init(|| {
-            let templates: Vec<_> = self.contents.iter().map(Content::template).collect();
-            let (clusters, specialise) = (job.plan.clusters(), job.options.specialise);
-            let run = SharedInputs { layers: job.layers, clusters, specialise, classes: true };
-            Specialised::of(&templates, run, || looked_at(job))
+            let groups = job.plan.groups(job.fleet, self.groups.len());
+            let mut sizes: Vec<u64> = groups.iter().map(RoaringBitmap::len).collect();
+            sizes.sort_unstable_by(|one, other| other.cmp(one));
+            let least = sizes.get(GROUPS).copied().unwrap_or(0);
+            let of = |((contents, values), clusters): ((&Vec<Content<'_>>, &SharedValues), &RoaringBitmap)| {
+                let specialise = if clusters.len() > least { job.options.specialise } else { Specialise::Never };
+                let count = usize::try_from(clusters.len()).unwrap_or(usize::MAX);
+                let templates: Vec<_> = contents.iter().map(Content::template).collect();
+                let run = SharedInputs { values, clusters: count, specialise, classes: true };
+                Specialised::of(&templates, run, || looked_at(job, clusters))
+            };
+            self.groups.iter().zip(self.layers.all()).zip(&groups).map(of).collect()
         })
     }
 }
@@ -93,7 +108,7 @@ impl Stamp for Stamper<'_> {
         if job.plan.clusters() >= CLUSTERS {
             self.reads.get_or_init(|| {
                 let mut reads = ReadPaths::default();
-                let templates = self.contents.iter().filter_map(Content::template);
+                let templates = self.groups.iter().flatten().filter_map(Content::template);
                 templates.for_each(|template| template.program().add_reads(&mut reads));
                 reads
             });
@@ -103,11 +118,11 @@ impl Stamp for Stamper<'_> {
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = self.reads.get().map_or_else(|| Shapes::new(&names), |reads| Shapes::reading(&names, reads));
-        let shared = InputBuilder::new(&arena, &shapes).data_map(self.layers.shared());
+        let specialised = self.specialised.get().map_or(&[][..], Vec::as_slice);
+        let groups = self.groups.iter().zip(self.layers.all()).enumerate();
         let mut thread = Thread {
-            contents: &self.contents,
-            faster: self.specialised.get().and_then(|all| all.chooser(&self.contents)),
-            shared,
+            groups: groups.map(|(at, (contents, values))| Group::new(contents, values, specialised.get(at))).collect(),
+            arena: &arena,
             merge: self.layers.merge(),
             shapes: &shapes,
             own: Arena::new(),
@@ -123,17 +138,41 @@ impl Stamp for Stamper<'_> {
     }
 
     fn specialisation(&self, job: &Job<'_>) -> Specialisation {
-        self.specialised(job).plan.clone()
+        // That of the largest group stands for all.
+        let groups = job.plan.groups(job.fleet, self.groups.len());
+        let largest = groups.iter().enumerate().max_by_key(|(_, clusters)| clusters.len());
+        let all = largest.and_then(|(at, _)| self.specialised(job).get(at));
+        all.map(|all| all.plan.clone()).unwrap_or_default()
+    }
+}
+
+/// A group of clusters with the same layers, in one thread.
+struct Group<'t> {
+    contents: &'t [Content<'t>],
+    values: &'t SharedValues,
+    /// The shared inputs, once a cluster of the group was rendered, or the error of inputs that nest too deep.
+    shared: Option<Result<Value<'t>>>,
+    /// The specialised templates.
+    faster: Option<Chooser<'t>>,
+}
+
+impl<'t> Group<'t> {
+    fn new(contents: &'t [Content<'t>], values: &'t SharedValues, specialised: Option<&'t Specialised>) -> Self {
+        Self { contents, values, shared: None, faster: specialised.and_then(|all| all.chooser(contents)) }
+    }
+
+    /// Returns the shared inputs.
+    fn shared<'w: 't>(&mut self, builder: &InputBuilder<'t, 'w>) -> Result<Value<'t>> {
+        self.shared.get_or_insert_with(|| builder.data_map(self.values.shared())).clone()
     }
 }
 
 /// The renderer of one thread.
 struct Thread<'t, 'w> {
-    contents: &'t [Content<'t>],
-    /// The specialised templates.
-    faster: Option<Chooser<'t>>,
-    /// The shared inputs, or the error of inputs that nest too deep.
-    shared: Result<Value<'t>>,
+    /// The groups by their numbers.
+    groups: Vec<Group<'t>>,
+    /// The shared inputs of groups.
+    arena: &'t Arena,
     merge: Merge,
     shapes: &'t Shapes<'w>,
     /// The inputs of the current cluster.
@@ -152,20 +191,21 @@ struct Thread<'t, 'w> {
 impl Renderer for Thread<'_, '_> {
     fn render(
         &mut self,
-        _: &Cluster,
+        cluster: &Cluster,
         own: &Overlay<'_>,
         text: &mut String,
         results: &mut Vec<Result<usize>>,
     ) -> Result<()> {
         self.own.reset();
         let builder = InputBuilder::new(&self.own, self.shapes);
-        let shared = self.shared.clone()?;
+        let Some(group) = self.groups.get_mut(cluster.group()) else { return Ok(()) };
+        let shared = group.shared(&InputBuilder::new(self.arena, self.shapes))?;
         let given = converted(own, &builder)?;
-        let faster = self.faster.as_mut().and_then(|faster| faster.choose(own, given));
+        let faster = group.faster.as_mut().and_then(|faster| faster.choose(own, given));
         self.admitted += usize::from(faster.is_some());
         let inputs = inputs_of(shared, self.merge, own, given, &builder);
         self.splitter.pieces.clear();
-        for (at, content) in self.contents.iter().enumerate() {
+        for (at, content) in group.contents.iter().enumerate() {
             let faster = faster.and_then(|faster| faster.get(at)).unwrap_or(content);
             let result = match faster.documents() {
                 _ if self.splitter.fields.is_empty() => faster.write(&mut self.session, inputs, text),
@@ -190,7 +230,7 @@ impl Renderer for Thread<'_, '_> {
     fn check(&mut self, output: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
         // Texts were checked as a whole before they were split, and documents have our own writer.
         let is_checked = !self.splitter.fields.is_empty()
-            || self.contents.get(output).is_some_and(|content| content.documents().is_some());
+            || self.content(output).is_some_and(|content| content.documents().is_some());
         let errors = if is_checked { Vec::new() } else { self.check.errors_of_file(path, text) };
         match self.kinds {
             Some(kinds) if errors.is_empty() => kinds.errors_of_file(path, text),
@@ -200,24 +240,33 @@ impl Renderer for Thread<'_, '_> {
 
     fn show_writer(
         &mut self,
-        _: &Cluster,
+        cluster: &Cluster,
         own: &Overlay<'_>,
         (output, text): (usize, &str),
         errors: &mut [Box<Diagnostic>],
     ) {
         self.own.reset();
         let builder = InputBuilder::new(&self.own, self.shapes);
-        let given = self.shared.clone().and_then(|shared| Ok((shared, converted(own, &builder)?)));
+        let Some(group) = self.groups.get_mut(cluster.group()) else { return };
+        let shared = group.shared(&InputBuilder::new(self.arena, self.shapes));
+        let given = shared.and_then(|shared| Ok((shared, converted(own, &builder)?)));
         let Ok(inputs) = given.map(|(shared, given)| inputs_of(shared, self.merge, own, given, &builder)) else {
             return;
         };
-        if let Some(Content::Template(template)) = self.contents.get(output) {
+        if let Some(Content::Template(template)) = group.contents.get(output) {
             template.show_writer(&mut self.session, inputs, text, errors);
         }
     }
 
     fn take_pieces(&mut self, to: &mut Vec<Piece>) {
         to.append(&mut self.splitter.pieces);
+    }
+}
+
+impl<'t> Thread<'t, '_> {
+    /// Returns the template of an output. It gives documents in all groups, or in none.
+    fn content(&self, output: usize) -> Option<&'t Content<'t>> {
+        self.groups.first()?.contents.get(output)
     }
 }
 
@@ -229,7 +278,7 @@ pub(super) fn record(template: &Template, layers: &Layers, cluster: &Cluster) ->
     let (own, arena, names) = (layers.overlay(cluster)?, Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
     let builder = InputBuilder::new(&arena, &shapes);
-    let (shared, given) = (builder.data_map(layers.shared())?, converted(&own, &builder)?);
+    let (shared, given) = (builder.data_map(layers.of(cluster).shared())?, converted(&own, &builder)?);
     let inputs = inputs_of(shared, layers.merge(), &own, given, &builder);
     let recorder = Recorder::default().hiding(layers.mask(Some(cluster)));
     let (recording, result) = template.record_with(recorder, &mut Session::new(), inputs);
@@ -275,12 +324,12 @@ pub(super) fn over<'v, 'w: 'v>(
     }
 }
 
-/// Returns the inputs of clusters from all parts of the fleet, with empty lists.
-fn looked_at(job: &Job<'_>) -> Vec<DataMap> {
-    let (clusters, mut reader) = (job.plan.clusters(), job.fleet.reader());
+/// Returns the inputs of some of `clusters`, from all parts of the fleet, with empty lists.
+fn looked_at(job: &Job<'_>, all: &RoaringBitmap) -> Vec<DataMap> {
+    let (clusters, mut reader) = (usize::try_from(all.len()).unwrap_or(usize::MAX), job.fleet.reader());
     let count = (clusters / 12).clamp(LOOKED_AT / 8, LOOKED_AT).min(clusters);
     let mut maps = |nth: usize| {
-        let cluster = reader.cluster(job.plan.nth(nth * clusters / count)?).ok()?;
+        let cluster = reader.cluster(all.select(u32::try_from(nth * clusters / count).ok()?)? as usize).ok()?;
         cluster.maps().ok().map(Cow::into_owned)
     };
     (0..count).filter_map(&mut maps).collect()

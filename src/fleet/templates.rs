@@ -14,6 +14,7 @@ use super::output_names::{document_name, output_name};
 use super::plan::{Output, Plan};
 use super::plan_digest::PlanDigest;
 use super::sets::{RunOutputs, RunSet, unfit_format};
+use super::shared_values::SharedValues;
 use super::splitter::Content;
 use super::stamper::{self, Stamper};
 use super::unread::ReadValues;
@@ -225,15 +226,18 @@ impl Templates {
     /// # Errors
     /// `template.unknown`.
     pub fn stamper<'f>(&'f self, names: impl IntoIterator<Item = &'f str>, layers: &'f Layers) -> Result<Stamper<'f>> {
-        let over_known = self.over_known_of(layers.shared());
-        let content = |name| match (self.files.get(name), over_known.get(name)) {
-            // The plan has the bytes of a file that is not text.
-            (Some(file), _) => Ok(Content::File(str::from_utf8(file).unwrap_or(""))),
-            (None, Some(template)) => Ok(Content::Template(template)),
-            (None, None) => self.find(name).map(Content::Template),
+        let names: Vec<&str> = names.into_iter().collect();
+        let of_group = |values: &SharedValues| {
+            let over_known = self.over_known_of(values.shared());
+            let content = |name: &&str| match (self.files.get(*name), over_known.get(name)) {
+                // The plan has the bytes of a file that is not text.
+                (Some(file), _) => Ok(Content::File(str::from_utf8(file).unwrap_or(""))),
+                (None, Some(template)) => Ok(Content::Template(template)),
+                (None, None) => self.find(name).map(Content::Template),
+            };
+            names.iter().map(content).collect::<Result<Vec<_>>>()
         };
-        let contents = names.into_iter().map(content).collect::<Result<_>>()?;
-        Ok(Stamper::new(contents, layers))
+        Ok(Stamper::new(layers.all().map(of_group).collect::<Result<_>>()?, layers))
     }
 
     /// Returns the templates whose known inputs `shared` gives.

@@ -15,6 +15,7 @@ use super::origins::{Origins, leaves};
 use super::report::Failure;
 use super::selector::Selection;
 use super::selector::Selector;
+use super::shared_values::SharedValues;
 use super::values::{Step, value_at};
 use dropforge_base::diagnostics::{Code, Diagnostic, PROBLEM, Result, at_most, counted, nearest};
 use dropforge_engine::Template;
@@ -73,7 +74,7 @@ impl ReadValues {
 
     /// Returns `true` if all shared values are read.
     pub(super) fn has_all(&self, layers: &Layers) -> bool {
-        self.unread_names(layers).order.is_empty()
+        layers.all().all(|values| self.unread_names(values).order.is_empty())
     }
 
     /// Adds the value at a dotted path, and all below it.
@@ -92,7 +93,7 @@ impl ReadValues {
         self
     }
 
-    /// Adds the values that schemas and variables of `layers` declare. Of the value of a variable, only what its type keeps
+    /// Adds the values that the paths of `layers` have, and those that their schemas and variables declare. Of the value of a variable, only what its type keeps
     /// can be read.
     pub fn and_declared(mut self, layers: &Layers) -> Self {
         let kept = layers.kept();
@@ -100,6 +101,7 @@ impl ReadValues {
             self.typed.extend(path.first().cloned());
         }
         self.typed.iter().for_each(|name| self.tree.forget(name));
+        layers.inputs.iter().for_each(|path| self.add(path));
         let declared = layers.declared();
         for known in [&mut self.tree, &mut self.declared] {
             kept.iter().for_each(|path| known.add(path.iter().map(String::as_str)));
@@ -121,32 +123,40 @@ impl ReadValues {
 
     /// Returns a warning for each name in shared values that nothing reads.
     pub fn unread(&self, layers: &Layers) -> Vec<Box<Diagnostic>> {
-        let names = self.unread_names(layers);
-        let (mut warnings, more) = (Vec::new(), names.order.len().saturating_sub(REPORTED));
-        if names.order.is_empty() {
-            return warnings;
-        }
-        layers.origins(None, &mut |origins| {
-            for unread in names.order.iter().take(REPORTED).filter_map(|name| names.found.get(name)) {
-                // The misspelled name of a value that is given elsewhere does not override it.
-                let warning = warning(self.problem(unread.path(), unread.depth), unread, origins);
-                warnings.push(match unread.near(&self.tree, &[layers.shared()]) {
-                    Some(near) => self.suggest(warning, unread.path(), &near, false),
-                    None => match unread.near(&self.tree, &[]) {
-                        Some(given) => meant(warning, &given),
-                        None => warning,
-                    },
-                });
+        let (mut warnings, mut more, mut seen) = (Vec::new(), 0, HashSet::new());
+        for values in layers.all() {
+            let mut names = self.unread_names(values);
+            names.order.retain(|name| seen.insert(name.clone()));
+            let room = REPORTED.saturating_sub(warnings.len());
+            more += names.order.len().saturating_sub(room);
+            names.order.truncate(room);
+            if !names.order.is_empty() {
+                values.origins(None, &mut |origins| self.warn(&names, values, origins, &mut warnings));
             }
-        });
+        }
         layers.mask(None).hide_in_all(&mut warnings);
         if more > 0 { at_most(warnings, REPORTED, more) } else { warnings }
     }
 
+    /// Adds a warning for each of these names in the values that clusters share.
+    fn warn(&self, names: &Names, values: &SharedValues, origins: &Origins<'_>, to: &mut Vec<Box<Diagnostic>>) {
+        for unread in names.order.iter().filter_map(|name| names.found.get(name)) {
+            // The misspelled name of a value that is given elsewhere does not override it.
+            let warning = warning(self.problem(unread.path(), unread.depth), unread, origins);
+            to.push(match unread.near(&self.tree, &[values.shared()]) {
+                Some(near) => self.suggest(warning, unread.path(), &near, false),
+                None => match unread.near(&self.tree, &[]) {
+                    Some(given) => meant(warning, &given),
+                    None => warning,
+                },
+            });
+        }
+    }
+
     /// Returns the names in shared values that nothing reads.
-    fn unread_names(&self, layers: &Layers) -> Names {
+    fn unread_names(&self, values: &SharedValues) -> Names {
         let mut names = Names::default();
-        leaves(layers.shared(), &mut |path, _| self.note(path, &mut names));
+        leaves(values.shared(), &mut |path, _| self.note(path, &mut names));
         names
     }
 

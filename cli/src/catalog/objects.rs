@@ -8,8 +8,8 @@ use crate::input::InputFiles;
 use crate::layers::layers;
 use crate::options::ValueArgs;
 use clap::{Args, Subcommand};
+use dropforge::bulk::unified_diff;
 use dropforge::bulk::why::{Answer, LinePlace};
-use dropforge::bulk::{Merge, unified_diff};
 use dropforge::diagnostics::{Code, Diagnostic, counted, thousands};
 use dropforge::text::Source;
 use dropforge_catalog::finding_line;
@@ -41,7 +41,7 @@ pub(crate) fn instantiate(
     files: &mut InputFiles,
     output: &Output,
 ) -> ClientResult<Exit> {
-    let layers = layers(&args.values, Merge::default(), files, output.stderr)?;
+    let layers = layers(&args.values, files, output.stderr)?;
     let parameters = serde_json::to_value(layers.alone()?)
         .map_err(|error| Diagnostic::new(Code::InputType, format!("cannot write the parameters as JSON: {error}")))?;
     let template = template(client, &args.template)?;

@@ -7,8 +7,9 @@ use crate::options::{CheckMode, LanguageArgs, ValueArgs};
 use crate::schema::SchemaArgs;
 use crate::usage::{self, CHART, NO_CHART, refuse};
 use clap::Args;
+use dropforge::bulk::input::Place;
 use dropforge::bulk::values::SetKind;
-use dropforge::bulk::{ChartSet, DocumentCheck};
+use dropforge::bulk::{ChartSet, DocumentCheck, Layers};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge::dialect::helm::chart::{Capabilities, Release, Selection, UserValues};
 use dropforge::engine::chart::ChartTemplate;
@@ -109,7 +110,7 @@ impl ChartArgs {
     pub(crate) fn chart(
         &self,
         template: ChartTemplate,
-        values: UserValues,
+        values: Vec<UserValues>,
         (single, is_strict): (bool, bool),
     ) -> Result<ChartSet> {
         let name = self.release().name;
@@ -140,7 +141,7 @@ impl FleetChartArgs {
     pub(crate) fn chart(
         &self,
         template: ChartTemplate,
-        (values, name_key): (UserValues, Option<&str>),
+        (values, name_key): (Vec<UserValues>, Option<&str>),
         single: bool,
     ) -> Result<ChartSet> {
         let check = DocumentCheck::new(self.check_output == Some(CheckMode::Strict));
@@ -171,10 +172,10 @@ impl ReleasesArgs {
     pub(super) fn chart(
         &self,
         template: ChartTemplate,
-        mut values: UserValues,
+        mut values: Vec<UserValues>,
         name_key: Option<&str>,
     ) -> Result<ChartSet> {
-        self.of_fleet(&mut values, name_key);
+        values.iter_mut().for_each(|values| self.of_fleet(values, name_key));
         let (name, namespace_key) = (self.name.clone(), self.namespace_key.clone());
         Ok(ChartSet { name, namespace_key, ..self.release.chart(template, values)? })
     }
@@ -208,10 +209,12 @@ impl ReleaseArgs {
     }
 
     /// Returns a chart with one text for each cluster.
-    fn chart(&self, template: ChartTemplate, values: UserValues) -> Result<ChartSet> {
+    fn chart(&self, template: ChartTemplate, values: Vec<UserValues>) -> Result<ChartSet> {
+        let mut values = values.into_iter();
         Ok(ChartSet {
             template,
-            values,
+            values: values.next().unwrap_or_default(),
+            groups: values.collect(),
             release: self.release(),
             capabilities: self.capabilities()?,
             selection: Selection { hooks: !self.no_hooks, crds: self.include_crds },
@@ -247,11 +250,34 @@ fn release_name(text: &str) -> std::result::Result<String, String> {
 /// Kinds of `--set` options in the order in which they apply, whatever their order on the command line.
 const ORDER: [SetKind; 5] = [SetKind::Json, SetKind::Typed, SetKind::Text, SetKind::File, SetKind::Literal];
 
-/// Reads the files of `-f` and the `--set` options.
+/// Reads the files of `-f` and the `--set` options, for each group of clusters with the files of its layers between them.
+///
+/// # Errors
+/// Errors of [`user_values`].
+pub(crate) fn user_values_of(
+    args: &ValueArgs,
+    layers: &Layers,
+    skips_schemas: bool,
+    files: &mut InputFiles,
+) -> std::result::Result<Vec<UserValues>, Diagnostics> {
+    let of_group = |places: &[Place]| {
+        let own = places.get(args.values.len()..).unwrap_or_default();
+        let mut values = user_values(args, own, files)?;
+        values.skip_schemas(skips_schemas);
+        Ok(values)
+    };
+    layers.places().map(of_group).collect()
+}
+
+/// Reads the files of `-f` and the `--set` options. `layers` are files between them.
 ///
 /// # Errors
 /// Errors of reading and parsing; `usage` for `--env-prefix`.
-pub(crate) fn user_values(args: &ValueArgs, files: &mut InputFiles) -> std::result::Result<UserValues, Diagnostics> {
+pub(crate) fn user_values(
+    args: &ValueArgs,
+    layers: &[Place],
+    files: &mut InputFiles,
+) -> std::result::Result<UserValues, Diagnostics> {
     if !args.env_prefix.is_empty() {
         let error = Diagnostic::new(Code::Usage, "`--env-prefix` does not apply to Helm charts");
         return Err(error.with_help("use `-f` or `--set`").into());
@@ -261,6 +287,9 @@ pub(crate) fn user_values(args: &ValueArgs, files: &mut InputFiles) -> std::resu
     for path in &args.values {
         let source = files.read(path, "-f -")?;
         values.file(source.name(), source.text())?;
+    }
+    for layer in layers {
+        values.file(layer.source().name(), layer.source().text())?;
     }
     for kind in ORDER {
         for (_, text) in args.sets.0.iter().filter(|(one, _)| *one == kind) {

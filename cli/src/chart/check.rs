@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 
 use dropforge::bulk::{
-    self, ChartSet, ChartStamper, DEFAULT_LAYOUT, Failure, Fleet, Job, Layers, Layout, Options, Plan, RunSet,
-    Selection, Selector, Watch, missing_in_chart,
+    self, ChartSet, ChartStamper, DEFAULT_LAYOUT, Failure, Fleet, Job, LayerGroups, Layers, Layout, Options, Plan,
+    RunSet, Selection, Selector, Watch, missing_in_chart,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Severity};
 use dropforge::dialect::helm::chart::{Plan as Release, UserValues};
@@ -14,12 +14,11 @@ use dropforge::function::Capabilities;
 use dropforge::mask::Mask;
 use dropforge::vm::Session;
 
-use super::{open, user_values};
+use super::{open, user_values_of};
 use crate::check::CheckArgs;
 use crate::exit::Failed;
 use crate::fleet::{check_selection, selector};
 use crate::input::InputFiles;
-use crate::layers::layers;
 use crate::stderr::Stderr;
 
 /// The findings in a chart.
@@ -39,6 +38,8 @@ pub(crate) struct With<'a> {
     pub(crate) args: &'a CheckArgs,
     /// The clusters, if a fleet is given.
     pub(crate) fleet: Option<&'a Fleet>,
+    /// The files of layers.
+    pub(crate) groups: &'a LayerGroups,
     /// The number of threads, or 0 for one per core.
     pub(crate) threads: usize,
 }
@@ -53,10 +54,11 @@ type Found = (Vec<Box<Diagnostic>>, Vec<Box<Diagnostic>>, Result<ChartRender, Di
 /// Errors of reading values and schemas; `usage` for a selector that selects nothing.
 pub(crate) fn check(path: &Path, with: With<'_>, files: &mut InputFiles, stderr: &Stderr) -> Result<Checked, Failed> {
     let (mut checked, mut mask) = (Checked::default(), Mask::none());
-    let result = match checked.open(path, with, files) {
+    let layers = layers(with, files, stderr)?;
+    let result = match checked.open(path, with, &layers, files) {
         Ok(chart) => {
             mask = Mask::of_each(|each| chart.template.chart().each_secret(&chart.values, each));
-            checked.all(&chart, with, files, stderr)?
+            checked.all(&chart, &layers, with)?
         }
         Err(errors) => Err(errors.into()),
     };
@@ -68,11 +70,30 @@ pub(crate) fn check(path: &Path, with: With<'_>, files: &mut InputFiles, stderr:
     Ok(checked)
 }
 
+/// Reads and merges the values.
+fn layers(with: With<'_>, files: &mut InputFiles, stderr: &Stderr) -> Result<Layers, Failed> {
+    let args = with.args;
+    let is_needed = with.fleet.is_some() || args.schema.first_given().is_some();
+    match args.values.layers(with.groups, files, stderr) {
+        Err(error) if is_needed => Err(error.into()),
+        // What only charts can read as values is left out.
+        Err(_) => Ok(Layers::default()),
+        // A chart has schemas of its own beside its templates.
+        Ok(found) if is_needed => Ok(args.schema.add_to(found, &[], files)?),
+        Ok(found) => Ok(found),
+    }
+}
+
 impl Checked {
-    fn open(&self, path: &Path, With { args, .. }: With<'_>, files: &mut InputFiles) -> Result<ChartSet, Diagnostics> {
+    fn open(
+        &self,
+        path: &Path,
+        With { args, .. }: With<'_>,
+        layers: &Layers,
+        files: &mut InputFiles,
+    ) -> Result<ChartSet, Diagnostics> {
         let given = args.values.values();
-        let mut values = user_values(given, files)?;
-        values.skip_schemas(args.schema.is_off());
+        let values = user_values_of(given, layers, args.schema.is_off(), files)?;
         // Nothing is written, so that renders need not be the same.
         let allowed = Capabilities::RANDOM.and(Capabilities::CLOCK);
         let engine = given.allow.grant(args.language.engine())?.allow(allowed);
@@ -86,46 +107,30 @@ impl Checked {
     }
 
     /// Checks an open chart. The inner errors are findings.
-    fn all(
-        &mut self,
-        chart: &ChartSet,
-        with: With<'_>,
-        files: &mut InputFiles,
-        stderr: &Stderr,
-    ) -> Result<Result<(), Failed>, Failed> {
+    fn all(&mut self, chart: &ChartSet, merged: &Layers, with: With<'_>) -> Result<Result<(), Failed>, Failed> {
         let args = with.args;
-        let is_needed = with.fleet.is_some() || args.schema.first_given().is_some();
-        let mut merged = match layers(args.values.values(), args.values.merge(), files, stderr) {
-            Err(error) if is_needed => return Err(error.into()),
-            // What only charts can read as values is left out.
-            found => found.unwrap_or_default(),
-        };
-        if is_needed {
-            // A chart has schemas of its own beside its templates.
-            merged = args.schema.add_to(merged, &[], files)?;
-        }
         let Some(fleet) = with.fleet else {
             self.found.extend(merged.violations(None));
             let released = self.release(chart).map_err(Failed::from);
             if released.is_ok() {
                 let (fleet, selector) = (Fleet::default(), Selector::default());
-                self.unread(chart, &merged, (&Selection::of(&fleet, &merged, &selector)?, &selector), args)?;
+                self.unread(chart, merged, (&Selection::of(&fleet, merged, &selector)?, &selector), args)?;
             }
             return Ok(released);
         };
         let selector = selector(args.values.selector())?;
-        let clusters = Selection::of(fleet, &merged, &selector)?;
-        check_selection(&selector, fleet, &merged, clusters.len())?;
+        let clusters = Selection::of(fleet, merged, &selector)?;
+        check_selection(&selector, fleet, merged, clusters.len())?;
         if clusters.is_empty() {
             return Ok(self.outline(chart).map_err(Failed::from));
         }
-        let names = self.forms(chart, &merged, &clusters);
+        let names = self.forms(chart, merged, &clusters);
         let released = names.map_err(Failed::from).and_then(|()| {
-            let plan = Plan::new(fleet, &merged, &selector, chart.outputs().all, Layout::parse(DEFAULT_LAYOUT)?)?;
-            self.releases(chart, &merged, (fleet, &plan), with.threads)
+            let plan = Plan::new(fleet, merged, &selector, chart.outputs().all, Layout::parse(DEFAULT_LAYOUT)?)?;
+            self.releases(chart, merged, (fleet, &plan), with.threads)
         });
         if released.is_ok() && self.failures.is_empty() {
-            self.unread(chart, &merged, (&clusters, &selector), args)?;
+            self.unread(chart, merged, (&clusters, &selector), args)?;
         }
         Ok(released)
     }

@@ -1,13 +1,13 @@
 //! Charts of Helm: directories with a `Chart.yaml`, packed ones, and artifacts of charts.
 
-mod args;
+pub(crate) mod args;
 mod check;
 mod compile;
 mod render;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use args::{ChartArgs, FleetChartArgs, ReleasesArgs, refuse_others, user_values};
+pub(crate) use args::{ChartArgs, FleetChartArgs, ReleasesArgs, refuse_others, user_values_of};
 pub(crate) use check::{Checked, With, check};
 pub(crate) use compile::compile;
 pub(crate) use render::{refuse_options, run};

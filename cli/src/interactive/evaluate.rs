@@ -212,7 +212,7 @@ impl Session<'_> {
         let typed = (CHART_FILE.to_owned(), text.as_bytes().to_vec());
         let source = ChartSource::from_files(files.chain([typed]))?;
         self.files.forget_files();
-        let mut values = crate::chart::user_values(&self.args.values, self.files)?;
+        let mut values = crate::chart::args::user_values(&self.args.values, &[], self.files)?;
         values.skip_schemas(self.args.schema.is_off());
         let chart = self.builder(slot)?.build().chart(&source)?;
         let (release, capabilities) = (self.args.chart.release(), self.args.chart.capabilities()?);

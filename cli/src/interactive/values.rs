@@ -6,7 +6,7 @@ use dropforge::value::{Data, DataMap};
 
 use super::session::Session;
 use crate::exit::Failed;
-use crate::layers::{self, Given};
+use crate::layers;
 use crate::values;
 
 /// Maximum number of paths that are completed.
@@ -14,7 +14,6 @@ const PATHS: usize = 10_000;
 
 /// The merged values and where they come from.
 pub(super) struct SessionInputs {
-    pub(super) given: Given,
     pub(super) layers: Layers,
     pub(super) cluster: Option<Cluster>,
     pub(super) merged: DataMap,
@@ -26,7 +25,7 @@ impl SessionInputs {
     /// # Errors
     /// Errors of reading the values of the cluster.
     pub(super) fn listing(&self, prefix: &str) -> Checked<String> {
-        let text = values::with_origins(&self.merged, &self.given, self.cluster.as_ref(), &self.layers)?;
+        let text = values::with_origins(&self.merged, self.cluster.as_ref(), &self.layers);
         Ok(below(&text, prefix))
     }
 }
@@ -69,11 +68,11 @@ impl Session<'_> {
         self.files.forget_files();
         let mut given = layers::read(&self.args.values, self.files, self.stderr)?;
         given.sets.splice(..0, self.environment.iter().cloned());
-        let layers = given.layers(self.args.reading.merge());
+        let (groups, cluster) = self.args.reading.groups_of(self.cluster()?, self.files)?;
+        let layers = given.layers(&groups, self.args.reading.merge());
         let layers = self.args.schema.add_to(layers, &self.args.templates, self.files)?;
-        let cluster = self.cluster()?;
         let merged = values::merged(&layers, cluster.as_ref())?;
-        Ok(SessionInputs { given, layers, cluster, merged })
+        Ok(SessionInputs { layers, cluster, merged })
     }
 }
 

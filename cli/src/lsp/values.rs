@@ -77,10 +77,10 @@ impl ProjectValues {
     }
 
     fn of_templates(mut self, given: Option<&GivenValues>, cluster: Option<&Cluster>) -> Self {
-        let Some((given, layers, _)) = given else { return self };
+        let Some((layers, _)) = given else { return self };
         self.merged = crate::values::merged(layers, cluster).unwrap_or_else(|_| layers.shared().clone());
         let places = cluster.and_then(Cluster::place).into_iter();
-        let places = places.chain(given.maps.iter().rev().map(|(_, place)| place.clone()));
+        let places = places.chain(layers.places_of(cluster).iter().rev().cloned());
         self.places = places.map(|place| (place, Vec::new())).collect();
         self
     }
@@ -94,7 +94,9 @@ impl ProjectValues {
         files: &mut InputFiles,
     ) -> Self {
         let below = || vec![Step::Key("Values".to_owned())];
-        let mut user = chart::user_values(args.values.values(), files).unwrap_or_default();
+        let layers = given.map(|(layers, _)| layers.places_of(cluster)).unwrap_or_default();
+        let layers = layers.get(args.values.values().values.len()..).unwrap_or_default();
+        let mut user = chart::args::user_values(args.values.values(), layers, files).unwrap_or_default();
         user.skip_schemas(args.schema.is_off());
         args.chart.of_fleet(&mut user, args.values.name_key());
         let with_cluster =
@@ -103,8 +105,8 @@ impl ProjectValues {
         let own = [path.join("values.yaml")];
         let defaults = own.iter().filter_map(|path| files.read(path, "-f -").ok());
         let defaults = defaults.map(|source| (Place::file(&source, Format::Yaml), below()));
-        let others = given.iter().flat_map(|(given, ..)| given.maps.iter().rev());
-        let others = others.map(|(_, place)| (place.clone(), below()));
+        let others = given.iter().flat_map(|(layers, _)| layers.places_of(cluster).iter().rev());
+        let others = others.map(|place| (place.clone(), below()));
         let of_cluster = cluster.and_then(Cluster::place).map(|place| (place, below()));
         self.places = of_cluster.into_iter().chain(others).chain(defaults).collect();
         let values = match &self.planned {

@@ -16,7 +16,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command};
 
 use dropforge::bulk::{PROJECT_FILE, short_digest};
-use dropforge::diagnostics::{Code, Diagnostic, LOOKED_UP};
+use dropforge::diagnostics::{Code, Diagnostic, LAYER, LOOKED_UP};
 use dropforge::text::{Source, Span};
 
 use crate::exit::Failed;
@@ -201,7 +201,7 @@ fn applies(setting: &Setting, name: &str, command: &Command, given: &ArgMatches)
     }
     match setting.key.option.as_str() {
         // The files of the project lie below those of the command line.
-        "values" => true,
+        "values" | "layer" => true,
         _ if is_given(arg, given) => false,
         // A cluster is needed to choose from the fleet.
         "fleet" if name == "values" => given.contains_id("cluster"),
@@ -253,7 +253,9 @@ impl Project {
     /// of the layout.
     pub(crate) fn locate(&self, error: Box<Diagnostic>) -> Box<Diagnostic> {
         let of = |key: &str| self.used().find(|setting| setting.key.name == key).map(|setting| setting.span);
+        let layer = error.fields.get(LAYER).and_then(|path| self.place_of_layer(path));
         let span = match (error.code, error.fields.get(LOOKED_UP)) {
+            _ if layer.is_some() => layer,
             (Code::ReadFailed, Some(path)) => self.place_of_path(Path::new(path)),
             (Code::BadLayout, _) => of("layout"),
             _ => None,
@@ -268,6 +270,11 @@ impl Project {
     /// Returns the settings that are options of the command.
     fn used(&self) -> impl Iterator<Item = &Setting> {
         self.settings.iter().filter(|setting| setting.is_used)
+    }
+
+    /// Returns the place of a layer. In the file it may end in `?`.
+    fn place_of_layer(&self, path: &str) -> Option<Span> {
+        self.place_of_path(Path::new(path)).or_else(|| self.place_of_path(Path::new(&format!("{path}?"))))
     }
 
     fn place_of_path(&self, path: &Path) -> Option<Span> {

@@ -128,12 +128,11 @@ pub(crate) struct Seen {
     next: Option<State>,
 }
 
-/// Templates and clusters by name, with hashes of their content, and the shared values.
+/// Templates and clusters by name, with hashes of their content. The values that a cluster shares are part of its own.
 #[derive(Debug)]
 struct State {
     templates: HashMap<String, Option<u64>>,
     clusters: HashMap<String, Option<u64>>,
-    shared: DataMap,
 }
 
 impl Seen {
@@ -163,7 +162,7 @@ impl Seen {
         let sources = templates.iter().flat_map(|template| template.program().sources());
         self.sources = sources.map(|source| source.name().to_owned()).collect();
         let last = self.last.as_ref();
-        let last = last.filter(|last| last.shared == next.shared && !(all && last.has_more(&next)));
+        let last = last.filter(|last| !(all && last.has_more(&next)));
         self.is_narrowed = last.is_some();
         let plan = match last {
             Some(last) => last.narrow(&next, plan, fleet)?,
@@ -193,12 +192,15 @@ impl State {
     fn new(fleet: &Fleet, layers: &Layers, set: &dyn RunSet, plan: &Plan) -> Result<Self> {
         let names = plan.outputs().iter().map(|output| output.template.clone());
         let mut clusters = HashMap::new();
+        let mut shared: HashMap<*const DataMap, Option<u64>> = HashMap::new();
         fleet.each(&mut |_, cluster| {
-            clusters.insert(cluster.name().to_owned(), of_cluster(cluster));
+            let values = layers.shared_by(cluster);
+            let shared = *shared.entry(std::ptr::from_ref(values)).or_insert_with(|| of_map(values.clone()));
+            clusters.insert(cluster.name().to_owned(), of_cluster(cluster, shared));
             Ok(())
         })?;
         let templates = names.map(|name| (name.clone(), set.fingerprint(&name))).collect();
-        Ok(Self { templates, clusters, shared: layers.shared().clone() })
+        Ok(Self { templates, clusters })
     }
 
     fn has_more(&self, other: &Self) -> bool {
@@ -229,13 +231,20 @@ impl State {
     }
 }
 
-/// Returns a hash of a cluster's own inputs.
-fn of_cluster(cluster: &Cluster) -> Option<u64> {
+/// Returns a hash of a cluster's own inputs and the shared ones, which have the hash `shared`.
+fn of_cluster(cluster: &Cluster, shared: Option<u64>) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
+    shared?.hash(&mut hasher);
     match cluster.json() {
         Some(text) => text.hash(&mut hasher),
-        None => serde_json::to_string(&Data::Map(cluster.inputs().ok()?.into_owned())).ok()?.hash(&mut hasher),
+        None => of_map(cluster.inputs().ok()?.into_owned())?.hash(&mut hasher),
     }
+    Some(hasher.finish())
+}
+
+fn of_map(map: DataMap) -> Option<u64> {
+    let mut hasher = DefaultHasher::new();
+    serde_json::to_string(&Data::Map(map)).ok()?.hash(&mut hasher);
     Some(hasher.finish())
 }
 

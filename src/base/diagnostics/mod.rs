@@ -42,6 +42,9 @@ pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
 /// The field with the name that was looked up.
 pub const LOOKED_UP: &str = "looked_up";
+
+/// The field with the path of the layer that an unreadable file belongs to.
+pub const LAYER: &str = "layer";
 /// The field with the message without the value that differs between clusters, or the option that gave it.
 pub const PROBLEM: &str = "problem";
 /// A placeholder in messages for the source text of the failing instruction. The machine fills it in when it attaches a

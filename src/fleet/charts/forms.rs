@@ -12,6 +12,7 @@
 use std::cell::OnceCell;
 
 use super::{ChartSet, own_values};
+use crate::cluster::Cluster;
 use crate::layers::Layers;
 use crate::selector::Selection;
 use dropforge_base::diagnostics::{Diagnostics, Result};
@@ -104,8 +105,7 @@ struct Ready<'t> {
 
 /// A release: its own values, and whether they come from a table.
 pub(super) struct OwnValues<'c> {
-    /// The name of the cluster.
-    pub name: &'c str,
+    pub cluster: &'c Cluster,
     pub values: DataMap,
     pub is_table: bool,
 }
@@ -129,7 +129,8 @@ impl<'t, 'w, 'f: 't> Forms<'t, 'w, 'f> {
         }
         let (form, open) = form(&own.values);
         // The values mean the same in a table and elsewhere only if they have the same kinds.
-        let form = [form, vec![u8::from(own.is_table)]].concat();
+        let mut form = [form, vec![u8::from(own.is_table)]].concat();
+        form.extend(own.cluster.group().to_le_bytes());
         if !self.known.contains_key(&form) && self.known.len() >= REMEMBERED {
             return None;
         }
@@ -180,7 +181,7 @@ fn at<'d>(values: &'d DataMap, path: &str) -> Option<&'d Data> {
 impl ChartSet {
     /// Returns the release of a cluster, and whether its namespace is its own. `None` if something is wrong with it.
     fn open_release(&self, own: &OwnValues<'_>, given: &DataMap) -> Option<(Release, bool)> {
-        let name = self.name.as_deref().unwrap_or(own.name).to_owned();
+        let name = self.name.as_deref().unwrap_or(own.cluster.name()).to_owned();
         let given_by_cluster = self.namespace_key.as_deref().and_then(|path| at(&own.values, path));
         let namespace = match given_by_cluster {
             Some(Data::Str(namespace)) => namespace.clone(),
@@ -202,7 +203,7 @@ impl<'t> Ready<'t> {
         own: &OwnValues<'_>,
         outputs: &[String],
     ) -> Option<Self> {
-        let shared = (&chart.values, &chart.release, &chart.capabilities);
+        let shared = (chart.values_of(own.cluster), &chart.release, &chart.capabilities);
         let (known, limits) = (chart.template.chart(), chart.template.engine().limits());
         let plan = known.open_plan(&session.context(limits), &own.values, own.is_table, shared)?;
         let plan: &'t OpenPlan<'t> = place.get_or_init(|| plan);
@@ -378,8 +379,8 @@ impl ChartSet {
             // A run tells what is wrong with the values of a cluster.
             let own: Result<_> = layers.overlay(cluster).and_then(|own| own_values(cluster, &own));
             let Ok((values, is_table)) = own else { return Ok(()) };
-            if forms.insert((form(&values).0, is_table))
-                && let Ok(plan) = self.plan(&session, cluster.name(), (values, is_table))
+            if forms.insert((form(&values).0, is_table, cluster.group()))
+                && let Ok(plan) = self.plan(&session, cluster, (values, is_table))
             {
                 first = each(cluster.name(), plan);
             }

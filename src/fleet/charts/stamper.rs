@@ -160,7 +160,7 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
         results: &mut Vec<Result<usize>>,
     ) -> std::result::Result<(), Diagnostics> {
         let (values, is_table) = own_values(cluster, overlay)?;
-        let mut own = OwnValues { name: cluster.name(), values, is_table };
+        let mut own = OwnValues { cluster, values, is_table };
         if let Some(forms) = &mut self.forms
             && !self.chart.check.wants_more()
         {
@@ -172,7 +172,7 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
                 return Ok(());
             }
         }
-        let documents = self.chart.documents(&mut self.session, own.name, (own.values, own.is_table));
+        let documents = self.chart.documents(&mut self.session, cluster, (own.values, own.is_table));
         let documents = documents.map_err(|errors| located(errors, cluster, overlay))?;
         self.write(&documents, text, results)
     }

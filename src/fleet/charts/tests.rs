@@ -8,6 +8,7 @@ fn chart<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>) -> ChartSet {
     ChartSet {
         template: Engine::new().chart(&source).unwrap(),
         values: UserValues::default(),
+        groups: Vec::new(),
         release: Release::default(),
         capabilities: Capabilities::default(),
         selection: Selection::default(),
@@ -173,7 +174,8 @@ fn a_strict_schema_need_not_know_the_keys_of_the_fleet() {
     assert!(stamped(&strict, &clusters, false).0.iter().all(|found| found.is_ok()));
     let notes = |chart: &ChartSet, own: &str| {
         let own = serde_json::from_str::<Data>(own).unwrap().into_map().unwrap();
-        let errors = chart.documents(&mut Session::new(), "c", (own, false)).unwrap_err();
+        let errors =
+            chart.documents(&mut Session::new(), &Cluster::new("c", DataMap::default()), (own, false)).unwrap_err();
         let error = errors.into_vec().remove(0);
         error.notes.into_iter().chain(error.help).collect::<Vec<_>>().join("; ")
     };

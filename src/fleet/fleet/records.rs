@@ -39,6 +39,8 @@ pub(super) struct Records {
     part: usize,
     /// The parts that are in use.
     live: Mutex<HashMap<usize, Weak<[Cluster]>>>,
+    /// The groups of the clusters. Empty if they have none.
+    groups: Vec<u32>,
 }
 
 /// A part of whole records.
@@ -73,7 +75,19 @@ impl Records {
             lines: Scratch::default(),
             part: PART,
             live: Mutex::default(),
+            groups: Vec::new(),
         }
+    }
+
+    /// Puts the clusters into groups.
+    pub(super) fn put_into(&mut self, groups: Vec<u32>) {
+        self.groups = groups;
+        self.live = Mutex::default();
+    }
+
+    /// Returns the number of the group of a cluster.
+    pub(super) fn group_of(&self, at: usize) -> usize {
+        self.groups.get(at).map_or(0, |group| *group as usize)
     }
 
     /// Returns the number of clusters.
@@ -174,7 +188,10 @@ impl Records {
         if let Some(clusters) = live().get(&nth).and_then(Weak::upgrade) {
             return Ok((part.first, clusters));
         }
-        let clusters: Arc<[Cluster]> = self.read(nth, part)?.into();
+        let mut clusters = self.read(nth, part)?;
+        let groups = self.groups.get(part.first..).unwrap_or_default();
+        clusters.iter_mut().zip(groups).for_each(|(cluster, group)| cluster.put_into(*group));
+        let clusters: Arc<[Cluster]> = clusters.into();
         let mut live = live();
         live.retain(|_, clusters| clusters.strong_count() > 0);
         live.insert(nth, Arc::downgrade(&clusters));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::layers::Layers;
+use crate::shared_values::SharedValues;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_machine::specialise::Known;
 use dropforge_value::{Data, DataMap, Map, Value};
@@ -61,7 +61,11 @@ pub(super) struct Division {
 
 impl Division {
     /// Looks at the inputs of clusters. `names` are top-level inputs that templates read.
-    pub(super) fn new<'d>(layers: &Layers, names: &HashSet<&str>, clusters: impl Iterator<Item = &'d DataMap>) -> Self {
+    pub(super) fn new<'d>(
+        layers: &SharedValues,
+        names: &HashSet<&str>,
+        clusters: impl Iterator<Item = &'d DataMap>,
+    ) -> Self {
         let (base, shared) = (layers.base(), layers.merged_by_entry());
         let mut division = Self::default();
         for own in clusters {
@@ -116,7 +120,7 @@ impl Division {
     }
 
     /// Returns the dotted paths of shared entries that are not known, with the number of clusters that set each.
-    pub(super) fn open(&self, layers: &Layers) -> Vec<(String, usize)> {
+    pub(super) fn open(&self, layers: &SharedValues) -> Vec<(String, usize)> {
         let mut found = Vec::new();
         for (name, own) in self.own.below.iter().filter(|(name, _)| layers.base().contains_key(*name)) {
             self.add_open(name, own, &mut found);
@@ -152,7 +156,7 @@ mod tests {
             let fields = fields.iter().map(|(name, known)| format!("{name}{}", show(known)));
             format!("({})", fields.collect::<Vec<_>>().join(" "))
         }
-        let layers = Layers::new([map(r#"{"a":{"x":1,"y":{"z":2}},"b":[3],"c":4}"#)], Vec::new(), merge);
+        let layers = SharedValues::new([map(r#"{"a":{"x":1,"y":{"z":2}},"b":[3],"c":4}"#)], [].into(), merge);
         let clusters: Vec<DataMap> = clusters.iter().map(|text| map(text)).collect();
         let names = HashSet::from(["a", "d"]);
         let division = Division::new(&layers, &names, clusters.iter());

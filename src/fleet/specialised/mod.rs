@@ -21,6 +21,7 @@ use self::division::Division;
 use self::form::{Form, over};
 use self::plan::PAYS;
 use crate::layers::{Layers, Overlay};
+use crate::shared_values::SharedValues;
 use crate::splitter::Content;
 use crate::view::Merge;
 use dropforge_engine::Template;
@@ -103,7 +104,7 @@ impl Specialised {
         let (arena, keys) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&keys);
         let builder = InputBuilder::new(&arena, &shapes);
-        let shared = if general.is_none() { builder.data_map(run.layers.base()).ok() } else { None };
+        let shared = if general.is_none() { builder.data_map(run.values.base()).ok() } else { None };
         let Some(shared) = shared.as_ref().and_then(|shared| shared.as_map()) else {
             let general = general.unwrap_or(General::NothingShared);
             templates.iter().flatten().for_each(|template| all.plan.add(template, Err(general), 0));
@@ -116,20 +117,20 @@ impl Specialised {
 
     fn divide(&mut self, templates: &[Option<&Template>], run: &SharedInputs<'_>, own: &[&DataMap], shared: &Map<'_>) {
         let names: HashSet<&str> = templates.iter().flatten().flat_map(|template| template.inputs()).collect();
-        let division = Division::new(run.layers, &names, own.iter().copied());
+        let division = Division::new(run.values, &names, own.iter().copied());
         let mut sorted: Vec<&str> = names.into_iter().collect();
         sorted.sort_unstable();
         let sorted: Vec<String> = sorted.into_iter().map(str::to_owned).collect();
         let known = division.known(shared, sorted.iter().map(String::as_str));
         self.guard = Guard::new(&known);
-        self.plan.divided(&known, &division, run.layers);
+        self.plan.divided(&known, &division, run.values);
         let mut budget = Budget { started: Instant::now(), templates: TEMPLATES, memory: MEMORY };
         let mut made = |template: &&Template| {
             if reads(template, &known) { budget.specialise(template, &known) } else { Err(General::NothingShared) }
         };
         let made: Vec<_> = templates.iter().map(|template| template.as_ref().map(&mut made)).collect();
         // Inputs with defaults filled in are not those that classes look at.
-        if run.classes && !run.layers.fills() {
+        if run.classes && !run.values.fills() {
             self.classify(templates, (run, own), (&known, &made), &mut budget);
         }
         for (nth, (template, made)) in templates.iter().zip(made).enumerate() {
@@ -157,7 +158,7 @@ impl Specialised {
         let clusters = if run.specialise == Specialise::Always { ALWAYS } else { run.clusters };
         let scale = (clusters, budget.templates);
         let classes =
-            Classes::choose(own, &uses, scale, &|keys| is_open(known, keys), &|keys| is_merged(run.layers, keys));
+            Classes::choose(own, &uses, scale, &|keys| is_open(known, keys), &|keys| is_merged(run.values, keys));
         if classes.is_empty() {
             return;
         }
@@ -231,7 +232,12 @@ impl Variants {
     /// Specialises `template` for `count` sets of inputs over the shared ones of `layers`. `inputs` returns those of a
     /// set; it is asked only for some sets, and `None` counts as empty.
     pub fn new(template: &Template, layers: &Layers, count: usize, inputs: &dyn Fn(usize) -> Option<DataMap>) -> Self {
-        let run = SharedInputs { layers, clusters: count, specialise: Specialise::default(), classes: false };
+        let run = SharedInputs {
+            values: layers.of_one(None),
+            clusters: count,
+            specialise: Specialise::default(),
+            classes: false,
+        };
         let asked = count.min(ASKED);
         // Sets from all parts of the list. Each set is checked when it is rendered, so those that are left out may have
         // any inputs.
@@ -269,7 +275,7 @@ fn is_open(known: &Known<'_>, keys: &[String]) -> bool {
 }
 
 /// Returns `true` if a map of a cluster at a path is merged with a shared one.
-fn is_merged(layers: &Layers, keys: &[String]) -> bool {
+fn is_merged(layers: &SharedValues, keys: &[String]) -> bool {
     let mut shared = keys.split_first().and_then(|(name, rest)| Some((layers.shared().get(name)?, rest)));
     while let Some((value, [key, rest @ ..])) = shared {
         shared = value.get(key).map(|value| (value, rest));

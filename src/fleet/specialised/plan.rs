@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::classes::Classes;
 use super::division::Division;
-use crate::layers::Layers;
+use crate::shared_values::SharedValues;
 use dropforge_base::diagnostics::counted;
 use dropforge_engine::Template;
 use dropforge_machine::specialise::Known;
@@ -27,7 +27,7 @@ pub(super) const PAYS: usize = 300;
 /// The clusters of a run, and what they share.
 #[derive(Debug, Clone, Copy)]
 pub struct SharedInputs<'r> {
-    pub layers: &'r Layers,
+    pub values: &'r SharedValues,
     pub clusters: usize,
     pub specialise: Specialise,
     /// `true` to specialise to classes of clusters, too.
@@ -134,10 +134,10 @@ impl Specialisation {
         self.maps = classes.maps.iter().map(|(keys, _)| keys.join(".")).collect();
     }
 
-    pub(super) fn divided(&mut self, known: &Known<'_>, division: &Division, layers: &Layers) {
+    pub(super) fn divided(&mut self, known: &Known<'_>, division: &Division, values: &SharedValues) {
         self.looked_at = division.clusters;
         add_known("", known, &mut self.known);
-        self.open = division.open(layers);
+        self.open = division.open(values);
     }
 }
 

@@ -173,7 +173,8 @@ impl Suspect {
         let mut warning = match &self.near {
             Some(near) => {
                 let step = |key: Option<&str>| key.map_or(Step::Index(0), |key| Step::Key(key.to_owned()));
-                let is_shared = has(layers.shared(), &steps(near).map(step).collect::<Vec<_>>());
+                let near_steps = steps(near).map(step).collect::<Vec<_>>();
+                let is_shared = layers.all().any(|one| has(one.shared(), &near_steps));
                 read.suggest(warning, &self.path, near, is_shared || given.contains(near))
             }
             None => warning,

@@ -1,0 +1,3 @@
+//! A platform in one run: layers of values, many releases, and what is checked across them.
+
+mod layers;

@@ -1,0 +1,190 @@
+//! Layers: values files whose paths may have values of clusters in them, and the groups of clusters with the same ones.
+
+use std::collections::HashMap;
+
+use super::cluster::Cluster;
+use super::fleet::Fleet;
+use super::input::Place;
+use super::layers::Layers;
+use super::pattern::Pattern;
+use super::report::Failure;
+use super::values::Assignment;
+use super::view::{Merge, View};
+use dropforge_base::diagnostics::{Diagnostic, LAYER, Result};
+use dropforge_value::DataMap;
+
+/// The path of a layer: `values/env/{env}.yaml`. The placeholders are values of the cluster as its fleet gives it, and
+/// `{cluster}`, its name. A `?` at the end allows that the file or a value is missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LayerPath {
+    pattern: Pattern,
+    is_optional: bool,
+}
+
+impl LayerPath {
+    /// Parses the path of a layer.
+    ///
+    /// # Errors
+    /// Errors of [`Pattern::parse`].
+    pub fn parse(text: &str) -> Result<Self> {
+        let path = text.strip_suffix('?');
+        Ok(Self { pattern: Pattern::parse("layer", path.unwrap_or(text))?, is_optional: path.is_some() })
+    }
+
+    /// Returns the path with its placeholders, without the `?`.
+    pub fn path(&self) -> &str {
+        self.pattern.text()
+    }
+
+    /// Returns `true` if the file may be missing.
+    pub fn is_optional(&self) -> bool {
+        self.is_optional
+    }
+
+    /// Returns `true` if the path is the same for all clusters.
+    pub fn is_constant(&self) -> bool {
+        self.pattern.is_constant()
+    }
+}
+
+/// A values file with its place.
+type File = (DataMap, Place);
+
+/// Reads a file. Returns `None` for one that is missing and may be.
+type ReadFile<'r> = dyn FnMut(&str, bool) -> Result<Option<File>> + 'r;
+
+/// The files of layers. Each is read once.
+struct LayerFiles<'r> {
+    read: &'r mut ReadFile<'r>,
+    files: Vec<File>,
+    /// The numbers of files by their paths.
+    numbers: HashMap<String, Result<Option<usize>>>,
+}
+
+impl LayerFiles<'_> {
+    /// Returns the numbers of the files of some layers for a cluster.
+    fn of_cluster(&mut self, layers: &[LayerPath], cluster: &Cluster) -> Result<Vec<usize>> {
+        if layers.iter().all(LayerPath::is_constant) {
+            return self.of_all(layers);
+        }
+        let (shared, own) = (DataMap::default(), cluster.inputs()?);
+        let view = View::new(&shared, &own, Merge::Deep);
+        let of = |layer: &LayerPath| match layer.is_optional {
+            true => Ok(layer.pattern.known_text_for(cluster.name(), &view)?.ok()),
+            false => layer.pattern.text_for(cluster.name(), &view).map(Some),
+        };
+        let mut numbers = Vec::new();
+        for layer in layers {
+            let path = of(layer).map_err(|error| cluster.label(error.with_field(LAYER, layer.path()), ""));
+            let number = match path? {
+                Some(path) => self.number(layer, &path)?,
+                None => None,
+            };
+            numbers.extend(number);
+        }
+        Ok(numbers)
+    }
+
+    /// Returns the numbers of the files of those layers that are the same for all clusters.
+    fn of_all(&mut self, layers: &[LayerPath]) -> Result<Vec<usize>> {
+        let constant = layers.iter().filter(|layer| layer.is_constant());
+        let numbers = constant.map(|layer| self.number(layer, layer.path()));
+        numbers.filter_map(Result::transpose).collect()
+    }
+
+    fn number(&mut self, layer: &LayerPath, path: &str) -> Result<Option<usize>> {
+        if let Some(known) = self.numbers.get(path) {
+            return known.clone();
+        }
+        let read = (self.read)(path, layer.is_optional);
+        let number = read.map_err(|error| of_layer(error, layer)).map(|file| {
+            let number = file.is_some().then_some(self.files.len());
+            self.files.extend(file);
+            number
+        });
+        self.numbers.insert(path.to_owned(), number.clone());
+        number
+    }
+}
+
+/// Adds the layer to an error of its file.
+fn of_layer(error: Box<Diagnostic>, layer: &LayerPath) -> Box<Diagnostic> {
+    if layer.is_constant() {
+        return error;
+    }
+    let path = layer.path();
+    let error = error.with_field(LAYER, path).with_note(format!("it is a file of the layer `{path}`"));
+    match error.help {
+        Some(_) => error,
+        None => error.with_help(format!("write the file, or `{path}?` if it may be missing")),
+    }
+}
+
+/// The files of layers, by groups of clusters with the same ones.
+///
+/// ```
+/// use dropforge::bulk::{Cluster, Fleet, Format, LayerGroups, LayerPath, Merge, input};
+/// use dropforge::text::Source;
+/// use dropforge::value::{Data, DataMap};
+/// let cluster = |name: &str, env: &str| {
+///     Cluster::new(name, DataMap::from_iter([("env".to_owned(), Data::Str(env.to_owned()))]))
+/// };
+/// let mut fleet = Fleet::new(vec![cluster("eu-1", "prod"), cluster("eu-2", "dev")])?;
+/// let layers = [LayerPath::parse("{env}.yaml?")?];
+/// let mut read = |path: &str, _: bool| {
+///     let source = Source::new(path, "replicas: 3");
+///     let file = (input::map(&source, Format::Yaml)?, input::Place::file(&source, Format::Yaml));
+///     Ok((path == "prod.yaml").then_some(file))
+/// };
+/// let layers = LayerGroups::read(&layers, &mut fleet, &mut read).unwrap().over(Vec::new(), Vec::new(), Merge::Deep);
+/// let mut replicas = Vec::new();
+/// fleet.each(&mut |_, cluster| Ok(replicas.push(layers.merged(cluster)?.get("replicas").cloned())))?;
+/// assert_eq!(replicas, [Some(Data::Int(3)), None]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct LayerGroups {
+    /// The paths of the values that the files depend on.
+    inputs: Vec<String>,
+    files: Vec<File>,
+    /// The numbers of the files of all clusters.
+    shared: Vec<usize>,
+    /// Those of each group.
+    groups: Vec<Vec<usize>>,
+}
+
+impl LayerGroups {
+    /// Reads the files of `layers`, low to high, and puts the clusters of the fleet into groups with the same ones. `read`
+    /// reads the file at a path; it returns `None` for one that is missing if it may be. It is called once for each path.
+    ///
+    /// # Errors
+    /// Errors of `read`, and of paths that cannot be filled in: one failure for each cause, with its clusters.
+    pub fn read(
+        layers: &[LayerPath],
+        fleet: &mut Fleet,
+        read: &mut dyn FnMut(&str, bool) -> Result<Option<(DataMap, Place)>>,
+    ) -> std::result::Result<Self, Vec<Failure>> {
+        let mut files = LayerFiles { read, files: Vec::new(), numbers: HashMap::new() };
+        let shared = files.of_all(layers).map_err(|error| vec![Failure::new(error)])?;
+        let groups = match layers.iter().all(LayerPath::is_constant) {
+            true => Vec::new(),
+            false => fleet.group(&mut |cluster| {
+                files.of_cluster(layers, cluster).map_err(|error| error.for_cluster(cluster.name()))
+            })?,
+        };
+        let inputs = layers.iter().flat_map(|layer| layer.pattern.inputs()).map(str::to_owned).collect();
+        Ok(Self { inputs, files: files.files, shared, groups })
+    }
+
+    /// Merges the files of layers over the values files `values` of all clusters.
+    pub fn over(&self, values: Vec<(DataMap, Place)>, sets: Vec<Assignment>, merge: Merge) -> Layers {
+        let files = |numbers: &[usize]| {
+            let own = numbers.iter().filter_map(|number| self.files.get(*number));
+            values.iter().chain(own).cloned().collect()
+        };
+        let groups = self.groups.iter().map(|numbers| files(numbers));
+        let mut layers = Layers::of_groups(files(&self.shared), groups, sets, merge);
+        layers.inputs.clone_from(&self.inputs);
+        layers
+    }
+}
