@@ -18,9 +18,11 @@ use super::job::Stamp;
 use super::kube::KubeSchemas;
 use super::layers::{Layers, Overlay};
 use super::missing::MissingNames;
+use super::pattern::Pattern;
 use super::plan::{Output, Plan};
 use super::sets::{RunOutputs, RunSet};
 use super::unread::ReadValues;
+use super::view::{Merge, View};
 use crate::why::RecordedOutput;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, LOOKED_UP, Result, Severity, at_most, with_article};
 use dropforge_base::mask::Mask;
@@ -47,8 +49,14 @@ pub struct ChartSet {
     pub capabilities: Capabilities,
     /// The documents to write.
     pub selection: Selection,
-    /// The name of all releases. Without it, clusters give the names.
-    pub name: Option<String>,
+    /// The name of releases. Without it, clusters give the names.
+    pub name: Option<Pattern>,
+    /// The namespace of releases, if clusters give a part of it.
+    pub namespace: Option<Pattern>,
+    /// The version of Kubernetes, if clusters give it.
+    pub kube_version: Option<Pattern>,
+    /// `true` if the values of a release stand below `releases` and its name in those of the cluster.
+    pub is_one_of_many: bool,
     /// The dotted path of a release's namespace among the values, for clusters that have it.
     pub namespace_key: Option<String>,
     /// `true` for one output: the text of `helm template`.
@@ -103,10 +111,10 @@ impl ChartSet {
     fn documents(
         &self,
         session: &mut Session,
-        cluster: &Cluster,
+        (identity, cluster): (&Identity, &Cluster),
         own: (DataMap, bool),
     ) -> std::result::Result<Documents, Diagnostics> {
-        let render = self.render(session, cluster, own)?;
+        let render = self.render(session, (identity, cluster), own)?;
         let output = render.output()?;
         self.check.check(&render, cluster.name())?;
         Ok(output)
@@ -115,19 +123,21 @@ impl ChartSet {
     /// Renders the templates for a cluster with the inputs `own`.
     pub(super) fn rendered(
         &self,
+        layers: &Layers,
         cluster: &Cluster,
         own: &Overlay<'_>,
     ) -> std::result::Result<ChartRender, Diagnostics> {
-        self.render(&mut Session::new(), cluster, own_values(cluster, own)?)
+        let identity = self.identity(layers, cluster)?;
+        self.render(&mut Session::new(), (&identity, cluster), own_values(cluster, own)?)
     }
 
     fn render(
         &self,
         session: &mut Session,
-        cluster: &Cluster,
+        release: (&Identity, &Cluster),
         own: (DataMap, bool),
     ) -> std::result::Result<ChartRender, Diagnostics> {
-        let plan = self.plan(session, cluster, own)?;
+        let plan = self.plan(session, release, own)?;
         self.template.render_in(session, plan)
     }
 
@@ -135,19 +145,42 @@ impl ChartSet {
     fn plan(
         &self,
         session: &Session,
-        cluster: &Cluster,
+        (identity, cluster): (&Identity, &Cluster),
         (own, is_table): (DataMap, bool),
     ) -> std::result::Result<ReleasePlan, Diagnostics> {
         let values = self.values_of(cluster).with_cluster(own, is_table)?;
-        let namespace = self.namespace(values.values())?;
-        let name = self.name.as_deref().unwrap_or(cluster.name()).to_owned();
-        let release = Release { name, namespace, ..self.release.clone() };
+        let namespace = self.namespace(identity, values.values())?;
+        let release = Release { name: identity.name.clone(), namespace, ..self.release.clone() };
         release.check_name()?;
-        self.template.plan(session, &values, &release, &self.capabilities)
+        self.template.plan(session, &values, &release, identity.capabilities(self))
+    }
+
+    /// Returns the identity of the release of a cluster.
+    ///
+    /// # Errors
+    /// Errors of [`Pattern::text_for`]; `usage` for a version that is none.
+    fn identity(&self, layers: &Layers, cluster: &Cluster) -> Result<Identity> {
+        let patterns = [&self.name, &self.namespace, &self.kube_version];
+        let (empty, is_constant) = (DataMap::default(), patterns.iter().all(|one| one.as_ref().is_none_or(Pattern::has_no_inputs)));
+        let view = if is_constant { View::new(&empty, &empty, Merge::Deep) } else { layers.view(cluster)? };
+        let text = |pattern: &Option<Pattern>| {
+            pattern.as_ref().map(|pattern| pattern.text_for(cluster.name(), &view)).transpose()
+        };
+        let kube_version = text(&self.kube_version)?.unwrap_or_default();
+        let capabilities = match kube_version.as_str() {
+            "" => None,
+            version => Some(self.capabilities.clone().with_kube_version(version)?),
+        };
+        Ok(Identity {
+            name: text(&self.name)?.unwrap_or_else(|| cluster.name().to_owned()),
+            namespace: text(&self.namespace)?.unwrap_or_else(|| self.release.namespace.clone()),
+            kube_version,
+            capabilities,
+        })
     }
 
     /// Calls `each` with the secrets among the values of a cluster, which need not fit the schemas.
-    fn each_secret(&self, cluster: &Cluster, own: &Overlay<'_>, each: &mut dyn FnMut(&str)) {
+    pub(super) fn each_secret(&self, cluster: &Cluster, own: &Overlay<'_>, each: &mut dyn FnMut(&str)) {
         let Ok((own, is_table)) = own_values(cluster, own) else { return };
         // An excerpt may show a value that an option overrides.
         for given in [self.values_of(cluster), &UserValues::default()] {
@@ -157,12 +190,12 @@ impl ChartSet {
         }
     }
 
-    fn namespace(&self, values: &DataMap) -> Result<String> {
-        let Some(path) = &self.namespace_key else { return Ok(self.release.namespace.clone()) };
+    fn namespace(&self, identity: &Identity, values: &DataMap) -> Result<String> {
+        let Some(path) = &self.namespace_key else { return Ok(identity.namespace.clone()) };
         let mut keys = path.split('.');
         let first = keys.next().and_then(|key| values.get(key));
         match keys.try_fold(first, |value, key| Some(value?.get(key))).flatten() {
-            None | Some(Data::Null) => Ok(self.release.namespace.clone()),
+            None | Some(Data::Null) => Ok(identity.namespace.clone()),
             Some(Data::Str(name)) => Ok(name.clone()),
             Some(other) => {
                 let message = format!("the namespace at `{path}` is {}, not a string", with_article(other.kind()));
@@ -172,9 +205,26 @@ impl ChartSet {
     }
 }
 
+/// What the release of a cluster is called, and where it runs.
+#[derive(Debug, Clone)]
+struct Identity {
+    name: String,
+    /// The namespace, unless the values give one.
+    namespace: String,
+    kube_version: String,
+    /// The version of Kubernetes and its APIs, if the cluster gives the version.
+    capabilities: Option<Capabilities>,
+}
+
+impl Identity {
+    fn capabilities<'i>(&'i self, chart: &'i ChartSet) -> &'i Capabilities {
+        self.capabilities.as_ref().unwrap_or(&chart.capabilities)
+    }
+}
+
 /// Returns the output of a template.
 fn planned(template: String, name: String) -> Output {
-    Output { template, name, executable: false, bytes: None }
+    Output { template, name, executable: false, bytes: None, release: None }
 }
 
 impl RunSet for ChartSet {
@@ -206,32 +256,36 @@ impl RunSet for ChartSet {
         &'s self,
         _: &'s [Output],
         plan: Option<&Plan>,
-        _: &'s Layers,
+        layers: &'s Layers,
         kinds: Option<&'s KubeSchemas>,
     ) -> Result<Box<dyn Stamp + 's>> {
-        let stamper = ChartStamper::new(self, kinds);
+        let stamper = ChartStamper::new(self, layers, kinds);
         Ok(Box::new(if let Some(plan) = plan { stamper.for_plan(plan) } else { stamper }))
-    }
-
-    /// Records all templates, which are rendered together.
-    fn record(&self, _: &str, layers: &Layers, cluster: &Cluster) -> std::result::Result<RecordedOutput, Diagnostics> {
-        let own = layers.overlay(cluster)?;
-        let mask = Mask::of_each(|each| {
-            layers.each_secret(Some(cluster), each);
-            self.each_secret(cluster, &own, each);
-        });
-        let rendered = self.rendered(cluster, &own);
-        let render = rendered.map_err(|errors| errors.without(&mask))?;
-        let recording = render.record(&mut Session::new(), Recorder::default().hiding(mask))?;
-        Ok(RecordedOutput::of_chart(render, recording))
     }
 
     fn is_planned_by_values(&self) -> bool {
         true
     }
 
-    fn warnings(&self) -> &[Box<Diagnostic>] {
-        self.check.warnings()
+    fn warnings(&self) -> Vec<&Diagnostic> {
+        self.check.warnings().iter().map(|warning| &**warning).collect()
+    }
+
+    /// Records all templates, which are rendered together.
+    fn record_over(
+        &self,
+        _: &str,
+        layers: &Layers,
+        (cluster, own): (&Cluster, &Overlay<'_>),
+    ) -> std::result::Result<RecordedOutput, Diagnostics> {
+        let mask = Mask::of_each(|each| {
+            layers.each_secret(Some(cluster), each);
+            self.each_secret(cluster, own, each);
+        });
+        let rendered = self.rendered(layers, cluster, own);
+        let render = rendered.map_err(|errors| errors.without(&mask))?;
+        let recording = render.record(&mut Session::new(), Recorder::default().hiding(mask))?;
+        Ok(RecordedOutput::of_chart(render, recording))
     }
 }
 

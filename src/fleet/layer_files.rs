@@ -1,6 +1,7 @@
 //! Layers: values files whose paths may have values of clusters in them, and the groups of clusters with the same ones.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::cluster::Cluster;
 use super::fleet::Fleet;
@@ -11,6 +12,7 @@ use super::report::Failure;
 use super::values::Assignment;
 use super::view::{Merge, View};
 use dropforge_base::diagnostics::{Diagnostic, LAYER, Result};
+use dropforge_engine::Template;
 use dropforge_value::DataMap;
 
 /// The path of a layer: `values/env/{env}.yaml`. The placeholders are values of the cluster as its fleet gives it, and
@@ -47,16 +49,25 @@ impl LayerPath {
     }
 }
 
-/// A values file with its place.
-type File = (DataMap, Place);
+/// A values file.
+#[derive(Debug, Clone)]
+pub enum ValuesFile {
+    /// Values, and where they stand.
+    Map(DataMap, Place),
+    /// A template of values, which is rendered for each cluster.
+    Template(Template),
+}
 
-/// Reads a file. Returns `None` for one that is missing and may be.
-type ReadFile<'r> = dyn FnMut(&str, bool) -> Result<Option<File>> + 'r;
+/// Reads the file at a path. Returns `None` for one that is missing and may be.
+type ReadFile<'r> = dyn FnMut(&str, bool) -> Result<Option<ValuesFile>> + 'r;
+
+/// The end of a list of files in the key of a group.
+const END: usize = usize::MAX;
 
 /// The files of layers. Each is read once.
 struct LayerFiles<'r> {
     read: &'r mut ReadFile<'r>,
-    files: Vec<File>,
+    files: Vec<ValuesFile>,
     /// The numbers of files by their paths.
     numbers: HashMap<String, Result<Option<usize>>>,
 }
@@ -142,11 +153,11 @@ fn of_layer(error: Box<Diagnostic>, layer: &LayerPath) -> Box<Diagnostic> {
 /// assert_eq!(replicas, [Some(Data::Int(3)), None]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct LayerGroups {
     /// The paths of the values that the files depend on.
     inputs: Vec<String>,
-    files: Vec<File>,
+    files: Arc<[ValuesFile]>,
     /// The numbers of the files of all clusters.
     shared: Vec<usize>,
     /// Those of each group.
@@ -164,26 +175,78 @@ impl LayerGroups {
         fleet: &mut Fleet,
         read: &mut dyn FnMut(&str, bool) -> Result<Option<(DataMap, Place)>>,
     ) -> std::result::Result<Self, Vec<Failure>> {
-        let mut files = LayerFiles { read, files: Vec::new(), numbers: HashMap::new() };
-        let shared = files.of_all(layers).map_err(|error| vec![Failure::new(error)])?;
-        let groups = match layers.iter().all(LayerPath::is_constant) {
-            true => Vec::new(),
-            false => fleet.group(&mut |cluster| {
-                files.of_cluster(layers, cluster).map_err(|error| error.for_cluster(cluster.name()))
-            })?,
+        let mut map = |path: &str, may_be_missing: bool| {
+            let file = read(path, may_be_missing)?;
+            Ok(file.map(|(map, place)| ValuesFile::Map(map, place)))
         };
-        let inputs = layers.iter().flat_map(|layer| layer.pattern.inputs()).map(str::to_owned).collect();
-        Ok(Self { inputs, files: files.files, shared, groups })
+        let mut all = Self::read_all(&[layers], fleet, &mut map)?;
+        Ok(all.pop().unwrap_or_default())
+    }
+
+    /// Works like [`LayerGroups::read`], for several lists of layers. The groups are clusters with the same files in all of
+    /// them.
+    ///
+    /// # Errors
+    /// Same as [`LayerGroups::read`].
+    pub fn read_all(
+        lists: &[&[LayerPath]],
+        fleet: &mut Fleet,
+        read: &mut dyn FnMut(&str, bool) -> Result<Option<ValuesFile>>,
+    ) -> std::result::Result<Vec<Self>, Vec<Failure>> {
+        let mut files = LayerFiles { read, files: Vec::new(), numbers: HashMap::new() };
+        let shared = lists.iter().map(|layers| files.of_all(layers)).collect::<Result<Vec<_>>>();
+        let shared = shared.map_err(|error| vec![Failure::new(error)])?;
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        if !lists.iter().copied().flatten().all(LayerPath::is_constant) {
+            groups = fleet.group(&mut |cluster| {
+                let mut all = Vec::new();
+                for layers in lists {
+                    let own = files.of_cluster(layers, cluster);
+                    all.extend(own.map_err(|error| error.for_cluster(cluster.name()))?);
+                    all.push(END);
+                }
+                Ok(all)
+            })?;
+        }
+        let read: Arc<[ValuesFile]> = files.files.into();
+        let one = |(nth, shared)| {
+            let own = |key: &Vec<usize>| key.split(|number| *number == END).nth(nth).unwrap_or_default().to_vec();
+            let inputs = lists.get(nth).copied().unwrap_or_default().iter().flat_map(|layer| layer.pattern.inputs());
+            let inputs = inputs.map(str::to_owned).collect();
+            Self { inputs, files: read.clone(), shared, groups: groups.iter().map(own).collect() }
+        };
+        Ok(shared.into_iter().enumerate().map(one).collect())
+    }
+
+    /// Returns the files of each group, in order: first of clusters without a group.
+    pub fn files(&self) -> impl Iterator<Item = Vec<&ValuesFile>> {
+        let of = |numbers: &Vec<usize>| numbers.iter().filter_map(|number| self.files.get(*number)).collect();
+        std::iter::once(&self.shared).chain(&self.groups).map(of)
+    }
+
+    /// Returns the files of a cluster, in order.
+    pub(super) fn files_of(&self, cluster: &Cluster) -> impl Iterator<Item = &ValuesFile> {
+        let group = cluster.group().checked_sub(1).and_then(|group| self.groups.get(group));
+        group.unwrap_or(&self.shared).iter().filter_map(|number| self.files.get(*number))
+    }
+
+    /// Returns the paths of the values of clusters that the files depend on.
+    pub(super) fn inputs(&self) -> &[String] {
+        &self.inputs
     }
 
     /// Merges the files of layers over the values files `values` of all clusters.
     pub fn over(&self, values: Vec<(DataMap, Place)>, sets: Vec<Assignment>, merge: Merge) -> Layers {
-        let files = |numbers: &[usize]| {
-            let own = numbers.iter().filter_map(|number| self.files.get(*number));
-            values.iter().chain(own).cloned().collect()
+        let files = |files: Vec<&ValuesFile>| {
+            let own = files.into_iter().filter_map(|file| match file {
+                ValuesFile::Map(map, place) => Some((map.clone(), place.clone())),
+                ValuesFile::Template(_) => None,
+            });
+            values.iter().cloned().chain(own).collect()
         };
-        let groups = self.groups.iter().map(|numbers| files(numbers));
-        let mut layers = Layers::of_groups(files(&self.shared), groups, sets, merge);
+        let mut groups = self.files().map(files);
+        let shared = groups.next().unwrap_or_default();
+        let mut layers = Layers::of_groups(shared, groups, sets, merge);
         layers.inputs.clone_from(&self.inputs);
         layers
     }

@@ -8,6 +8,9 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 /// The default layout.
 pub const DEFAULT_LAYOUT: &str = "{cluster}/{template}";
 
+/// The default layout of a run with several releases.
+pub const RELEASES_LAYOUT: &str = "{cluster}/{release}/{template}";
+
 /// A path with placeholders for the cluster name, the template name and the cluster's inputs.
 ///
 /// ```
@@ -27,6 +30,8 @@ pub struct Layout {
 enum LayoutPart {
     Text(String),
     Cluster,
+    /// The name of the release, in a run with several.
+    Release,
     Template,
     /// The scalar at a dotted path of the cluster's layered inputs, with its default: `region|none`.
     Input(String),
@@ -56,6 +61,18 @@ impl Layout {
     /// `plan.bad_layout` if braces do not match or a placeholder is empty; `plan.bad_output_name` for a default that cannot be
     /// part of a path.
     pub fn parse(text: &str) -> Result<Self> {
+        Self::parse_of(text, false)
+    }
+
+    /// Parses a layout of a run with several releases, in which `{release}` is the name of one.
+    ///
+    /// # Errors
+    /// Same as [`Layout::parse`].
+    pub fn of_releases(text: &str) -> Result<Self> {
+        Self::parse_of(text, true)
+    }
+
+    fn parse_of(text: &str, of_releases: bool) -> Result<Self> {
         let bad = |why: &str| {
             Diagnostic::new(Code::BadLayout, format!("invalid layout `{text}`: {why}"))
                 .with_help(format!("the default layout is `{DEFAULT_LAYOUT}`"))
@@ -65,6 +82,7 @@ impl Layout {
             PatternPart::Placeholder(path, default) => Ok(match (path.as_str(), default) {
                 ("cluster", None) => LayoutPart::Cluster,
                 ("template", None) => LayoutPart::Template,
+                ("release", None) if of_releases => LayoutPart::Release,
                 ("cluster" | "template", _) => return Err(bad("`{cluster}` and `{template}` take no default")),
                 (_, None) => LayoutPart::Input(path),
                 (_, Some(default)) => LayoutPart::Input(format!("{path}|{default}")),
@@ -173,7 +191,9 @@ impl Layout {
                 LayoutPart::Text(_) => {}
                 LayoutPart::Cluster => names[0] += 1,
                 LayoutPart::Template => names[1] += 1,
-                LayoutPart::Input(_) | LayoutPart::Field(_) | LayoutPart::Extension => names[2] += 1,
+                LayoutPart::Release | LayoutPart::Input(_) | LayoutPart::Field(_) | LayoutPart::Extension => {
+                    names[2] += 1;
+                }
             }
         }
         ends(names) && named
@@ -256,15 +276,23 @@ impl Layout {
         Diagnostic::new(Code::BadLayout, format!("cannot fill in layout `{}`: {why}", self.text))
     }
 
-    /// Writes the path of one output to `path`, replacing its content. `values` are those of [`Layout::values`],
-    /// `fields` those of the document in the order of [`Layout::fields`].
-    pub fn fill(&self, cluster: &str, template: &str, values: &[String], fields: &[String], path: &mut String) {
+    /// Writes the path of one output to `path`, replacing its content. The names are those of the cluster, the release and
+    /// the template, `values` are those of [`Layout::values`], `fields` those of the document in the order of
+    /// [`Layout::fields`].
+    pub fn fill(
+        &self,
+        [cluster, release, template]: [&str; 3],
+        values: &[String],
+        fields: &[String],
+        path: &mut String,
+    ) {
         path.clear();
         let (mut values, mut fields) = (values.iter(), fields.iter());
         for part in &self.parts {
             path.push_str(match part {
                 LayoutPart::Text(text) => text,
                 LayoutPart::Cluster => cluster,
+                LayoutPart::Release => release,
                 LayoutPart::Template => template,
                 LayoutPart::Input(_) => values.next().map_or("", String::as_str),
                 // A plan checks paths before any document is known. Only directories and clusters matter then.
@@ -292,7 +320,7 @@ mod tests {
         let shared = map(r#"{"cluster": {"env": "dev"}}"#);
         let values = values_of(&shared, r#"{"cluster": {"env": 7}}"#).unwrap();
         let mut path = String::from("old");
-        layout.fill("a", "t.yaml", &values, &[], &mut path);
+        layout.fill(["a", "", "t.yaml"], &values, &[], &mut path);
         assert_eq!(path, "7/x-a/t.yaml");
         let code = |own| values_of(&DataMap::default(), own).unwrap_err().code;
         assert_eq!(code("{}"), Code::BadLayout);
@@ -307,7 +335,7 @@ mod tests {
         let path = |text: &str, fields: &[&str]| {
             let (layout, mut path) = (layout(text).unwrap(), String::new());
             let fields: Vec<String> = fields.iter().map(|field| field.to_string()).collect();
-            layout.fill("eu", "app.json", &[], &fields, &mut path);
+            layout.fill(["eu", "", "app.json"], &[], &fields, &mut path);
             path
         };
         assert_eq!(path("{cluster}/{kind}-{metadata.name}", &["Pod", "a.b"]), "eu/Pod-a.b.json");

@@ -86,6 +86,7 @@ mod plan;
 mod plan_digest;
 #[cfg(feature = "remote")]
 mod remote;
+mod releases;
 mod report;
 #[cfg(feature = "arrow-rows")]
 mod row_names;
@@ -124,9 +125,9 @@ pub use hidden_changes::hidden as without_secrets;
 pub use input::{CsvTypes, Format};
 pub use job::{FilePreview, Job, Options, Order, Renderer, RunMode, Stamp, Watch};
 pub use kube::KubeSchemas;
-pub use layer_files::{LayerGroups, LayerPath};
+pub use layer_files::{LayerGroups, LayerPath, ValuesFile};
 pub use layers::{Layers, Overlay};
-pub use layout::{DEFAULT_LAYOUT, Layout};
+pub use layout::{DEFAULT_LAYOUT, Layout, RELEASES_LAYOUT};
 pub use manifest::{
     Logged, MANIFEST, Maker, Manifest, Owner, PROJECT_FILE, ReadFiles, ReadLog, RunOptions, Withheld, short_digest,
 };
@@ -150,6 +151,7 @@ pub use remote::{
     finish_shards_in_store, packs_above, preview_of_store, stamp_packs, stamp_stream_to_store, stamp_to_store,
     stream_to_store,
 };
+pub use releases::{Condition, RELEASES, Release, ReleaseSet, ReleaseValues};
 pub use report::{Failure, Report, join_places};
 #[cfg(feature = "arrow-rows")]
 pub use row_names::row_names;

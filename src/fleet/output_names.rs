@@ -122,6 +122,11 @@ impl TemplatePaths {
         self.given.push(path.into());
     }
 
+    /// Returns the files and directories that the run was given.
+    pub fn given(&self) -> impl Iterator<Item = &str> {
+        self.given.iter().map(String::as_str)
+    }
+
     /// Returns the path of a template.
     pub fn path<'p>(&'p self, template: &'p str) -> &'p str {
         self.paths.get(template).map_or(template, String::as_str)

@@ -14,13 +14,15 @@ use super::layers::Layers;
 use super::layout::Layout;
 use super::output_names::output_name;
 use super::output_path::check_value;
+use super::pattern::Pattern;
 use super::pieces::Piece;
 use super::report::{Failure, FailureCollector};
 use super::selector::Selection;
 use super::selector::Selector;
 use super::shards::Shard;
-use super::view::Reach;
+use super::view::{Merge, Reach, View};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_value::DataMap;
 
 /// A template that makes an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,12 +35,14 @@ pub struct Output {
     pub executable: bool,
     /// The content of a file that is copied, if it is not text.
     pub bytes: Option<Arc<[u8]>>,
+    /// The number of the release that it belongs to, in a run with several.
+    pub release: Option<usize>,
 }
 
 impl Output {
     /// Creates the output of `template`, with the name that [`output_name`] returns.
     pub fn new(template: String, extensions: &[&str]) -> Self {
-        Self { name: output_name(&template, extensions), template, executable: false, bytes: None }
+        Self { name: output_name(&template, extensions), template, executable: false, bytes: None, release: None }
     }
 }
 
@@ -51,6 +55,15 @@ pub struct Plan {
     selected: RoaringBitmap,
     /// The indexes of clusters that the selector leaves out and whose paths are known.
     unselected: RoaringBitmap,
+    releases: Vec<PlannedRelease>,
+}
+
+/// A release of a run with several.
+#[derive(Debug, Clone)]
+struct PlannedRelease {
+    name: Pattern,
+    /// The indexes of the clusters that have it.
+    clusters: RoaringBitmap,
 }
 
 /// A cluster, and what its paths depend on.
@@ -61,6 +74,8 @@ pub struct Placed<'c> {
     pub(super) cluster: &'c Cluster,
     /// The layout's inputs.
     values: Vec<String>,
+    /// The names of the releases, of those that the cluster has.
+    releases: Vec<Option<String>>,
 }
 
 impl Placed<'_> {
@@ -83,12 +98,27 @@ impl Plan {
         outputs: Vec<Output>,
         layout: Layout,
     ) -> std::result::Result<Self, Vec<Failure>> {
+        Self::of_releases(fleet, (layers, selector), (outputs, layout), (&[], &|_| Ok(Vec::new())))
+    }
+
+    /// Works like [`Plan::new`], for outputs of several releases with these names. `enabled` tells which of them a cluster
+    /// has.
+    ///
+    /// # Errors
+    /// Same as [`Plan::new`]; errors of `enabled`.
+    pub(super) fn of_releases(
+        fleet: &Fleet,
+        (layers, selector): (&Layers, &Selector),
+        (outputs, layout): (Vec<Output>, Layout),
+        (names, enabled): (&[Pattern], Enabled<'_>),
+    ) -> std::result::Result<Self, Vec<Failure>> {
         let (selected, unselected) = (RoaringBitmap::new(), RoaringBitmap::new());
-        let mut plan = Self { outputs, layout, selected, unselected };
+        let releases = names.iter().map(|name| PlannedRelease { name: name.clone(), clusters: RoaringBitmap::new() });
+        let mut plan = Self { outputs, layout, selected, unselected, releases: releases.collect() };
         let (mut problems, mut paths) = (FailureCollector::default(), Paths::new(&plan));
-        let reach = Reach::of(selector.paths().chain(plan.layout.inputs()));
+        let reach = Reach::of(selector.paths().chain(plan.inputs()));
         let read = fleet.each(&mut |at, cluster| {
-            plan.add((at, cluster), layers, (selector, reach), &mut paths).unwrap_or_else(|error| {
+            plan.add((at, cluster), layers, (selector, reach, enabled), &mut paths).unwrap_or_else(|error| {
                 let is_of_cluster = error.primary().is_none() && !plan.is_of_template(&error);
                 problems.add_up_to(MAX_REPORTED, at, if is_of_cluster { cluster.label(error, "") } else { error });
             });
@@ -116,17 +146,22 @@ impl Plan {
         &mut self,
         (at, cluster): (usize, &Cluster),
         layers: &Layers,
-        (selector, reach): (&Selector, Reach),
+        (selector, reach, enabled): (&Selector, Reach, Enabled<'_>),
         paths: &mut Paths,
     ) -> Result<()> {
         let inputs = layers.view_of(cluster, reach).map_err(|error| error.for_cluster(cluster.name()))?;
         let is_selected = inputs.as_ref().is_none_or(|inputs| selector.matches(inputs));
-        let values = inputs.map_or(Ok(Vec::new()), |inputs| self.layout.values(cluster.name(), &inputs));
-        let named = if self.layout.is_of_one() { Ok(()) } else { check_value(cluster.name(), "cluster name") };
         let number = u32::try_from(at).map_err(|_| too_many())?;
-        match (is_selected, named.and(values)) {
-            (true, values) => {
-                let placed = Placed { at, cluster, values: values? };
+        let enabled = enabled(cluster).map_err(|error| error.for_cluster(cluster.name()));
+        // Whatever a cluster that is left out may have stays known.
+        let enabled = if is_selected { enabled? } else { enabled.unwrap_or_else(|_| vec![true; self.releases.len()]) };
+        for (release, _) in self.releases.iter_mut().zip(enabled).filter(|(_, is_enabled)| *is_enabled) {
+            release.clusters.insert(number);
+        }
+        let named = if self.layout.is_of_one() { Ok(()) } else { check_value(cluster.name(), "cluster name") };
+        match (is_selected, named.and_then(|()| self.placed(at, cluster, inputs.as_ref()))) {
+            (true, placed) => {
+                let placed = placed?;
                 self.selected.insert(number);
                 paths.add(self, &placed)?;
             }
@@ -143,9 +178,34 @@ impl Plan {
     /// # Errors
     /// Errors of reading the cluster, and of [`Layout::values`].
     pub fn place<'c>(&self, at: usize, cluster: &'c Cluster, layers: &Layers) -> Result<Placed<'c>> {
-        let inputs = layers.view_of(cluster, Reach::of(self.layout.inputs()))?;
-        let values = inputs.map_or(Ok(Vec::new()), |inputs| self.layout.values(cluster.name(), &inputs))?;
-        Ok(Placed { at, cluster, values })
+        let inputs = layers.view_of(cluster, Reach::of(self.inputs()))?;
+        self.placed(at, cluster, inputs.as_ref())
+    }
+
+    /// Returns a cluster whose layout inputs are among `inputs`. `None` if there are none.
+    fn placed<'c>(&self, at: usize, cluster: &'c Cluster, inputs: Option<&View<'_>>) -> Result<Placed<'c>> {
+        let (empty, merge) = (DataMap::default(), Merge::default());
+        let none = View::new(&empty, &empty, merge);
+        let inputs = inputs.unwrap_or(&none);
+        let number = u32::try_from(at).map_err(|_| too_many())?;
+        let name = |release: &PlannedRelease| match release.clusters.contains(number) {
+            true => release.name.text_for(cluster.name(), inputs).map(Some),
+            false => Ok(None),
+        };
+        let releases = self.releases.iter().map(name).collect::<Result<_>>();
+        let releases = releases.map_err(|error| error.for_cluster(cluster.name()))?;
+        Ok(Placed { at, cluster, values: self.layout.values(cluster.name(), inputs)?, releases })
+    }
+
+    /// Returns the paths of the values that paths of outputs have.
+    fn inputs(&self) -> impl Iterator<Item = &str> {
+        self.layout.inputs().chain(self.releases.iter().flat_map(|release| release.name.inputs()))
+    }
+
+    /// Returns `true` if a cluster has an output: all of them, but those of releases that it does not have.
+    pub(super) fn makes(&self, cluster: &Placed<'_>, output: usize) -> bool {
+        let release = self.outputs.get(output).and_then(|output| output.release);
+        release.is_none_or(|release| cluster.releases.get(release).is_some_and(Option::is_some))
     }
 
     /// Leaves out the outputs of templates, and the clusters, for which these return `false`. The paths of such clusters
@@ -234,7 +294,9 @@ impl Plan {
 
     fn fill(&self, cluster: &Placed<'_>, (output, fields): (usize, &[String]), path: &mut String) {
         if let Some(output) = self.outputs.get(output) {
-            self.layout.fill(cluster.name(), &output.name, &cluster.values, fields, path);
+            let release = output.release.and_then(|release| cluster.releases.get(release)?.as_deref());
+            let names = [cluster.name(), release.unwrap_or(""), &output.name];
+            self.layout.fill(names, &cluster.values, fields, path);
         }
     }
 
@@ -269,8 +331,7 @@ impl Plan {
 
     /// Returns a plan of some of the selected clusters, by their indexes in the fleet.
     pub(super) fn only(&self, clusters: RoaringBitmap) -> Self {
-        let (outputs, layout) = (self.outputs.clone(), self.layout.clone());
-        Self { outputs, layout, selected: clusters, unselected: RoaringBitmap::new() }
+        Self { selected: clusters, unselected: RoaringBitmap::new(), ..self.clone() }
     }
 
     /// Returns the directory of a cluster, for a plan with a file for each document. Its layout has one, unless there is
@@ -324,7 +385,7 @@ impl Plan {
         let mut path = String::new();
         clusters.each(&mut |at, cluster| {
             let placed = self.place(at, cluster, layers)?;
-            (0..self.known_paths()).try_for_each(|output| {
+            (0..self.known_paths()).filter(|output| self.makes(&placed, *output)).try_for_each(|output| {
                 self.path(&placed, output, &mut path);
                 each(&placed, output, &mut path)
             })
@@ -336,6 +397,9 @@ impl Plan {
     }
 }
 
+/// Tells which releases a cluster has.
+type Enabled<'e> = &'e dyn Fn(&Cluster) -> Result<Vec<bool>>;
+
 fn too_many() -> Box<Diagnostic> {
     Diagnostic::new(Code::BadFleet, "a fleet has at most 4,294,967,295 clusters").with_help("divide the fleet")
 }
@@ -343,7 +407,7 @@ fn too_many() -> Box<Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dropforge_value::{Data, DataMap};
+    use dropforge_value::Data;
 
     fn plan(
         names: &[&str],
@@ -362,6 +426,7 @@ mod tests {
                 name: name.to_string(),
                 executable: false,
                 bytes: None,
+                release: None,
             })
             .collect();
         let selector = if selector.is_empty() { Selector::default() } else { Selector::parse(selector).unwrap() };

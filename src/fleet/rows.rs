@@ -281,7 +281,7 @@ impl RowWorker<'_, '_> {
         for (piece, range) in with_files(pieces) {
             let mut path = String::new();
             let name = self.stamper.run.outputs.all.get(piece.output).map_or("", |output| &output.name);
-            self.stamper.run.layout.fill(cluster, name, values, &piece.fields, &mut path);
+            self.stamper.run.layout.fill([cluster, "", name], values, &piece.fields, &mut path);
             let sound = check_path(&path).and_then(|()| match self.seen.insert(path.to_ascii_lowercase()) {
                 true => Ok(()),
                 false => Err(Diagnostic::new(Code::DuplicateOutput, format!("two outputs have the path `{path}`"))

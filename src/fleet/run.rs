@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::finish::finish_shards;
+use super::cluster::Cluster;
 use super::fleet::Fleet;
 use super::job::{Job, Options, RunMode, Stamp, Watch, unfit};
 use super::kube::KubeSchemas;
@@ -93,7 +94,9 @@ impl Run {
     /// # Errors
     /// Errors of [`Plan::new`].
     pub fn plan(&self) -> std::result::Result<Plan, Vec<Failure>> {
-        Plan::new(&self.fleet, &self.values, &self.selector, self.outputs.all.clone(), self.layout.clone())
+        let enabled = |cluster: &Cluster| self.set.enabled(&self.values, cluster);
+        let outputs = (self.outputs.all.clone(), self.layout.clone());
+        Plan::of_releases(&self.fleet, (&self.values, &self.selector), outputs, (self.set.releases(), &enabled))
     }
 
     /// Finds the values that the run reads.

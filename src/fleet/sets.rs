@@ -6,8 +6,9 @@ use std::fmt::Debug;
 use super::cluster::Cluster;
 use super::job::Stamp;
 use super::kube::KubeSchemas;
-use super::layers::Layers;
+use super::layers::{Layers, Overlay};
 use super::layout::Layout;
+use super::pattern::Pattern;
 use super::plan::{Output, Plan};
 use super::plan_digest::PlanDigest;
 use super::unread::ReadValues;
@@ -43,6 +44,19 @@ pub trait RunSet: Any + Debug + Send + Sync {
         template: &str,
         layers: &Layers,
         cluster: &Cluster,
+    ) -> std::result::Result<RecordedOutput, Diagnostics> {
+        self.record_over(template, layers, (cluster, &layers.overlay(cluster)?))
+    }
+
+    /// Works like [`RunSet::record`], with the inputs `own` of the cluster.
+    ///
+    /// # Errors
+    /// Same as [`RunSet::record`].
+    fn record_over(
+        &self,
+        template: &str,
+        layers: &Layers,
+        cluster: (&Cluster, &Overlay<'_>),
     ) -> std::result::Result<RecordedOutput, Diagnostics>;
 
     /// Returns the templates that all values have in common. A chart has none.
@@ -68,6 +82,20 @@ pub trait RunSet: Any + Debug + Send + Sync {
         false
     }
 
+    /// Returns the names of releases, if the set has several.
+    fn releases(&self) -> &[Pattern] {
+        &[]
+    }
+
+    /// Tells which of the releases a cluster has.
+    ///
+    /// # Errors
+    /// Errors of conditions.
+    fn enabled(&self, layers: &Layers, cluster: &Cluster) -> Result<Vec<bool>> {
+        let _ = (layers, cluster);
+        Ok(Vec::new())
+    }
+
     /// Adds everything that is compiled or copied to a digest, unless the files of the set are added by the caller.
     ///
     /// # Errors
@@ -78,8 +106,8 @@ pub trait RunSet: Any + Debug + Send + Sync {
     }
 
     /// Returns the warnings about documents that rendering has found so far.
-    fn warnings(&self) -> &[Box<Diagnostic>] {
-        &[]
+    fn warnings(&self) -> Vec<&Diagnostic> {
+        Vec::new()
     }
 }
 

@@ -8,6 +8,7 @@ use super::cluster::Cluster;
 use super::input::Place;
 use super::layers::Overlay;
 use super::origins::Origins;
+use super::releases::RELEASES;
 use super::schema::Schemas;
 use super::values::{Assignment, Gaps, merge};
 use super::view::{Merge, Reach, View};
@@ -30,13 +31,18 @@ pub(super) struct SharedValues {
     pub(super) schemas: Option<Arc<Schemas>>,
     /// The shared inputs with defaults, if schemas fill them in.
     filled: Option<DataMap>,
+    /// What each file gives to releases. Their nulls are lost in the merged inputs.
+    releases: Vec<DataMap>,
 }
 
 impl SharedValues {
     /// Merges values files deeply in order and applies the assignments to the result.
     pub(super) fn new(files: impl IntoIterator<Item = DataMap>, sets: Arc<[Assignment]>, merge_by: Merge) -> Self {
         let mut shared = DataMap::default();
+        let mut releases = Vec::new();
         for file in files {
+            let own = file.get(RELEASES).map(|own| DataMap::from_iter([(RELEASES.to_owned(), own.clone())]));
+            releases.extend(own);
             merge(&mut shared, file);
         }
         let files = if sets.is_empty() { DataMap::default() } else { shared.clone() };
@@ -47,7 +53,7 @@ impl SharedValues {
                 conflicts.entry(set.top().to_owned()).or_insert(error);
             }
         }
-        Self { shared, merge: merge_by, sets, files, conflicts, places: Vec::new(), schemas: None, filled: None }
+        Self { shared, merge: merge_by, sets, files, conflicts, places: Vec::new(), schemas: None, filled: None, releases }
     }
 
     /// Sets the schemas of merged values.
@@ -109,6 +115,16 @@ impl SharedValues {
                 Cow::Owned(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
             }
         }
+    }
+
+    /// Returns the assignments.
+    pub(super) fn sets(&self) -> &[Assignment] {
+        &self.sets
+    }
+
+    /// Returns what each file gives to releases, below [`RELEASES`], low to high.
+    pub(super) fn releases(&self) -> &[DataMap] {
+        &self.releases
     }
 
     /// Returns the effect of a cluster's inputs on the shared ones.

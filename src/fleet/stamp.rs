@@ -62,7 +62,7 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted};
 /// let source = Source::new("fleet.ndjson", "{\"name\": \"eu-1\"}\n{\"name\": \"us-1\"}\n");
 /// let fleet = Fleet::read(&source, Format::Ndjson, &FleetOptions::default()).unwrap();
 /// let layers = Layers::default();
-/// let outputs = vec![Output { template: "hello.tera".into(), name: "hello.yaml".into(), executable: false, bytes: None }];
+/// let outputs = vec![Output { template: "hello.tera".into(), name: "hello.yaml".into(), executable: false, bytes: None, release: None }];
 /// let layout = Layout::parse("{cluster}/{template}").unwrap();
 /// let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, layout).unwrap();
 /// let options = Options::default();

@@ -13,7 +13,7 @@ use super::job::{Job, Renderer, Stamp};
 use super::kube::KubeSchemas;
 use super::layers::{Layers, Overlay};
 use super::pieces::Piece;
-use super::plan::Plan;
+use super::plan::{Output, Plan};
 use super::report::cause;
 use super::shared_values::SharedValues;
 use super::specialised::{Chooser, SharedInputs, Specialisation, Specialise, Specialised};
@@ -69,11 +69,12 @@ impl<'f> Stamper<'f> {
         Self { kinds, ..self }
     }
 
-    /// Prepares for `plan`. If its layout has document fields, each document becomes a piece.
-    pub fn for_plan(mut self, plan: &Plan) -> Self {
+    /// Prepares for `plan`, of which these are the outputs to render. If its layout has document fields, each document becomes
+    /// a piece.
+    pub fn for_plan(mut self, plan: &Plan, outputs: &[Output]) -> Self {
         self.fields = plan.layout().placeholders_of_fields().map(str::to_owned).collect();
         if !self.fields.is_empty() {
-            self.names = plan.outputs().iter().map(|output| output.name.clone()).collect();
+            self.names = outputs.iter().map(|output| output.name.clone()).collect();
         }
         self
     }
@@ -274,12 +275,16 @@ impl<'t> Thread<'t, '_> {
 ///
 /// # Errors
 /// The inputs of the cluster are invalid.
-pub(super) fn record(template: &Template, layers: &Layers, cluster: &Cluster) -> Result<RecordedOutput> {
-    let (own, arena, names) = (layers.overlay(cluster)?, Arena::new(), Arena::new());
+pub(super) fn record(
+    template: &Template,
+    layers: &Layers,
+    (cluster, own): (&Cluster, &Overlay<'_>),
+) -> Result<RecordedOutput> {
+    let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
     let builder = InputBuilder::new(&arena, &shapes);
-    let (shared, given) = (builder.data_map(layers.of(cluster).shared())?, converted(&own, &builder)?);
-    let inputs = inputs_of(shared, layers.merge(), &own, given, &builder);
+    let (shared, given) = (builder.data_map(layers.of(cluster).shared())?, converted(own, &builder)?);
+    let inputs = inputs_of(shared, layers.merge(), own, given, &builder);
     let recorder = Recorder::default().hiding(layers.mask(Some(cluster)));
     let (recording, result) = template.record_with(recorder, &mut Session::new(), inputs);
     let (text, error) = result.map_or_else(|error| (String::new(), Some(error)), |text| (text, None));

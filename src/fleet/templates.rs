@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::cluster::Cluster;
 use super::job::Stamp;
 use super::kube::KubeSchemas;
-use super::layers::Layers;
+use super::layers::{Layers, Overlay};
 use super::manifest::ReadLog;
 use super::output_names::{document_name, output_name};
 use super::plan::{Output, Plan};
@@ -213,7 +213,7 @@ impl Templates {
             }
         };
         let bytes = file.filter(|bytes| str::from_utf8(bytes).is_err()).cloned();
-        let output = Output { name, executable, template, bytes };
+        let output = Output { name, executable, template, bytes, release: None };
         if documents.is_none() && OutputSyntax::of_file(&output.name).is_none() {
             outputs.other.get_or_insert_with(|| output.template.clone());
         }
@@ -292,14 +292,14 @@ impl RunSet for Templates {
         kinds: Option<&'s KubeSchemas>,
     ) -> Result<Box<dyn Stamp + 's>> {
         let stamper = self.stamper(outputs.iter().map(|output| output.template.as_str()), layers)?.with_kinds(kinds);
-        Ok(Box::new(if let Some(plan) = plan { stamper.for_plan(plan) } else { stamper }))
+        Ok(Box::new(if let Some(plan) = plan { stamper.for_plan(plan, outputs) } else { stamper }))
     }
 
-    fn record(
+    fn record_over(
         &self,
         template: &str,
         layers: &Layers,
-        cluster: &Cluster,
+        cluster: (&Cluster, &Overlay<'_>),
     ) -> std::result::Result<RecordedOutput, Diagnostics> {
         match self.files.contains_key(template) {
             true => Ok(RecordedOutput::copied()),

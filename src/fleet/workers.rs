@@ -188,7 +188,10 @@ impl<K: Sink> Worker<'_, '_, K> {
         let is_broken = rendered.is_err();
         let mut errors = rendered.unwrap_or_else(|_| vec![panicked("rendering")]);
         match job.plan.place(at, cluster, job.layers) {
-            Ok(placed) if errors.is_empty() => errors = self.pass_on(&placed, renderer, text, pieces),
+            Ok(placed) if errors.is_empty() => {
+                pieces.iter_mut().for_each(|piece| piece.blank |= !job.plan.makes(&placed, piece.output));
+                errors = self.pass_on(&placed, renderer, text, pieces);
+            }
             Ok(_) => {}
             Err(error) => errors.push(error),
         }

@@ -11,7 +11,7 @@
 
 use std::cell::OnceCell;
 
-use super::{ChartSet, own_values};
+use super::{ChartSet, Identity, own_values};
 use crate::cluster::Cluster;
 use crate::layers::Layers;
 use crate::selector::Selection;
@@ -106,6 +106,7 @@ struct Ready<'t> {
 /// A release: its own values, and whether they come from a table.
 pub(super) struct OwnValues<'c> {
     pub cluster: &'c Cluster,
+    pub identity: Identity,
     pub values: DataMap,
     pub is_table: bool,
 }
@@ -131,6 +132,7 @@ impl<'t, 'w, 'f: 't> Forms<'t, 'w, 'f> {
         // The values mean the same in a table and elsewhere only if they have the same kinds.
         let mut form = [form, vec![u8::from(own.is_table)]].concat();
         form.extend(own.cluster.group().to_le_bytes());
+        form.extend_from_slice(own.identity.kube_version.as_bytes());
         if !self.known.contains_key(&form) && self.known.len() >= REMEMBERED {
             return None;
         }
@@ -181,16 +183,17 @@ fn at<'d>(values: &'d DataMap, path: &str) -> Option<&'d Data> {
 impl ChartSet {
     /// Returns the release of a cluster, and whether its namespace is its own. `None` if something is wrong with it.
     fn open_release(&self, own: &OwnValues<'_>, given: &DataMap) -> Option<(Release, bool)> {
-        let name = self.name.as_deref().unwrap_or(own.cluster.name()).to_owned();
+        let name = own.identity.name.clone();
         let given_by_cluster = self.namespace_key.as_deref().and_then(|path| at(&own.values, path));
         let namespace = match given_by_cluster {
             Some(Data::Str(namespace)) => namespace.clone(),
             Some(_) => return None,
-            None => self.namespace(given).ok()?,
+            None => self.namespace(&own.identity, given).ok()?,
         };
         let release = Release { name, namespace, ..self.release.clone() };
         release.check_name().ok()?;
-        Some((release, given_by_cluster.is_some()))
+        let is_own = self.namespace.as_ref().is_some_and(|namespace| !namespace.is_constant());
+        Some((release, is_own || given_by_cluster.is_some()))
     }
 }
 
@@ -203,7 +206,7 @@ impl<'t> Ready<'t> {
         own: &OwnValues<'_>,
         outputs: &[String],
     ) -> Option<Self> {
-        let shared = (chart.values_of(own.cluster), &chart.release, &chart.capabilities);
+        let shared = (chart.values_of(own.cluster), &chart.release, own.identity.capabilities(chart));
         let (known, limits) = (chart.template.chart(), chart.template.engine().limits());
         let plan = known.open_plan(&session.context(limits), &own.values, own.is_table, shared)?;
         let plan: &'t OpenPlan<'t> = place.get_or_init(|| plan);
@@ -333,7 +336,7 @@ fn same_texts(
         let builder = InputBuilder::new(&arena, shapes);
         let unknown = arena.unknown(Type::Dynamic);
         let known = |text: &str, is_own: bool| if is_own { unknown } else { arena.text(text) };
-        let name = known(&release.name, chart.name.is_none());
+        let name = known(&release.name, chart.name.as_ref().is_none_or(|name| !name.is_constant()));
         let namespace = known(&release.namespace, is_own_namespace);
         let open = vec![unknown; form(&own.values).1.len()];
         let inputs = of.base.release(&builder, &open, (&release, name, namespace), true);
@@ -380,7 +383,8 @@ impl ChartSet {
             let own: Result<_> = layers.overlay(cluster).and_then(|own| own_values(cluster, &own));
             let Ok((values, is_table)) = own else { return Ok(()) };
             if forms.insert((form(&values).0, is_table, cluster.group()))
-                && let Ok(plan) = self.plan(&session, cluster, (values, is_table))
+                && let Ok(identity) = self.identity(layers, cluster)
+                && let Ok(plan) = self.plan(&session, (&identity, cluster), (values, is_table))
             {
                 first = each(cluster.name(), plan);
             }

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::forms::{Forms, Memory, OwnValues};
 use super::{ChartSet, own_values, show_chart_writers};
+use crate::releases::RELEASES;
 use crate::cluster::Cluster;
 use crate::documents::first_content;
 use crate::job::{Job, Renderer, Stamp};
@@ -21,12 +22,13 @@ use dropforge_value::Data;
 use dropforge_value::{Step, value_at};
 
 /// The number of releases of a chart from which they share what is the same in all of one form.
-const RELEASES: usize = 16;
+const SHARING: usize = 16;
 
 /// Renders a chart.
 #[derive(Debug)]
 pub struct ChartStamper<'c> {
     chart: &'c ChartSet,
+    layers: &'c Layers,
     /// The document fields in the layout.
     fields: Vec<String>,
     kinds: Option<&'c KubeSchemas>,
@@ -38,8 +40,8 @@ pub struct ChartStamper<'c> {
 
 impl<'c> ChartStamper<'c> {
     /// Creates a renderer of the outputs of a run.
-    pub fn new(chart: &'c ChartSet, kinds: Option<&'c KubeSchemas>) -> Self {
-        Self { chart, fields: Vec::new(), kinds, forms: OnceLock::new(), shared: AtomicUsize::new(0) }
+    pub fn new(chart: &'c ChartSet, layers: &'c Layers, kinds: Option<&'c KubeSchemas>) -> Self {
+        Self { chart, layers, fields: Vec::new(), kinds, forms: OnceLock::new(), shared: AtomicUsize::new(0) }
     }
 
     /// Prepares for `plan`. If its layout has document fields, each document becomes a piece.
@@ -57,7 +59,7 @@ impl Stamp for ChartStamper<'_> {
     fn prepare(&self, job: &Job<'_>) {
         self.forms.get_or_init(|| match job.options.specialise {
             Specialise::Always => true,
-            Specialise::IfItPays => job.plan.clusters() >= RELEASES,
+            Specialise::IfItPays => job.plan.clusters() >= SHARING,
             Specialise::Never => false,
         });
     }
@@ -75,7 +77,7 @@ impl Stamp for ChartStamper<'_> {
 
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
         let forms = self.forms.get().is_some_and(|forms| *forms);
-        let shared = work(self.chart, (&self.fields, self.kinds, forms), body);
+        let shared = work((self.chart, self.layers), (&self.fields, self.kinds, forms), body);
         self.shared.fetch_add(shared, Ordering::Relaxed);
     }
 }
@@ -83,16 +85,17 @@ impl Stamp for ChartStamper<'_> {
 /// Calls `body` with the renderer of a chart in one thread. With `forms`, releases share what is the same in all of one
 /// form. Returns the number of releases that did.
 pub(super) fn work(
-    chart: &ChartSet,
+    (chart, layers): (&ChartSet, &Layers),
     (fields, kinds, forms): (&[String], Option<&KubeSchemas>, bool),
     body: &mut dyn FnMut(&mut dyn Renderer),
 ) -> usize {
-    let memory = Memory::default();
+    // Many charts may be rendered together, each below the others on the stack.
+    let memory = Box::new(Memory::default());
     let shapes = memory.shapes();
     let forms = if forms && fields.is_empty() { Some(Forms::new(chart, &memory, &shapes)) } else { None };
     let sources = chart.outputs().all.into_iter().map(|output| output.template).collect();
     let (session, pieces, ends) = (Session::new(), Vec::new(), Vec::new());
-    let mut releases = Releases { chart, sources, fields, kinds, session, forms, shared: 0, pieces, ends };
+    let mut releases = Releases { chart, layers, sources, fields, kinds, session, forms, shared: 0, pieces, ends };
     body(&mut releases);
     releases.shared
 }
@@ -100,6 +103,7 @@ pub(super) fn work(
 /// The renderer of a chart in one thread.
 struct Releases<'t, 'w, 'f> {
     chart: &'f ChartSet,
+    layers: &'f Layers,
     /// The templates of the outputs.
     sources: Vec<String>,
     /// The document fields in the layout.
@@ -141,7 +145,7 @@ impl<'t, 'f: 't> Renderer for Releases<'t, '_, 'f> {
         (_, text): (usize, &str),
         errors: &mut [Box<Diagnostic>],
     ) {
-        if let Ok(render) = self.chart.rendered(cluster, own) {
+        if let Ok(render) = self.chart.rendered(self.layers, cluster, own) {
             show_chart_writers(render, text, errors);
         }
     }
@@ -160,7 +164,8 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
         results: &mut Vec<Result<usize>>,
     ) -> std::result::Result<(), Diagnostics> {
         let (values, is_table) = own_values(cluster, overlay)?;
-        let mut own = OwnValues { cluster, values, is_table };
+        let identity = self.chart.identity(self.layers, cluster)?;
+        let mut own = OwnValues { cluster, identity, values, is_table };
         if let Some(forms) = &mut self.forms
             && !self.chart.check.wants_more()
         {
@@ -172,8 +177,10 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
                 return Ok(());
             }
         }
-        let documents = self.chart.documents(&mut self.session, cluster, (own.values, own.is_table));
-        let documents = documents.map_err(|errors| located(errors, cluster, overlay))?;
+        let release = (&own.identity, cluster);
+        let documents = self.chart.documents(&mut self.session, release, (own.values, own.is_table));
+        let below = self.chart.is_one_of_many.then_some(own.identity.name.as_str());
+        let documents = documents.map_err(|errors| located(errors, (cluster, below), overlay))?;
         self.write(&documents, text, results)
     }
 
@@ -238,7 +245,7 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
 }
 
 /// Adds to errors about values the place of one that the cluster gives.
-fn located(errors: Diagnostics, cluster: &Cluster, own: &Overlay<'_>) -> Diagnostics {
+fn located(errors: Diagnostics, cluster: (&Cluster, Option<&str>), own: &Overlay<'_>) -> Diagnostics {
     let locate = |error: Box<Diagnostic>| match place_of(&error, cluster, own) {
         Some((source, span)) => error.first_at(&source, span, "given here"),
         None => error,
@@ -247,12 +254,17 @@ fn located(errors: Diagnostics, cluster: &Cluster, own: &Overlay<'_>) -> Diagnos
 }
 
 /// Returns the place of a value that does not fit a schema, if the cluster gives it.
-fn place_of(error: &Diagnostic, cluster: &Cluster, own: &Overlay<'_>) -> Option<(Arc<Source>, Span)> {
+fn place_of(
+    error: &Diagnostic,
+    (cluster, release): (&Cluster, Option<&str>),
+    own: &Overlay<'_>,
+) -> Option<(Arc<Source>, Span)> {
     let pointer = error.fields.get("pointer").filter(|_| error.code == Code::UnfitValues)?;
     let own = Data::Map(own_values(cluster, own).ok()?.0);
     let path = Step::of_pointer(pointer, own.as_map()?);
     value_at(&own, &path).filter(|_| !path.is_empty())?;
-    let place = cluster.place()?;
+    let below = release.into_iter().flat_map(|name| [RELEASES, name]).map(|key| Step::Key(key.to_owned()));
+    let (place, path) = (cluster.place()?, below.chain(path).collect::<Vec<_>>());
     Some((place.source().clone(), place.find(&path)?))
 }
 

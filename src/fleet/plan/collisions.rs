@@ -80,7 +80,7 @@ impl Paths {
     /// # Errors
     /// `plan.bad_output_name`; errors of the temporary file.
     pub(super) fn add(&mut self, plan: &Plan, cluster: &Placed<'_>) -> Result<()> {
-        for output in 0..plan.known_paths() {
+        for output in (0..plan.known_paths()).filter(|output| plan.makes(cluster, *output)) {
             plan.path(cluster, output, &mut self.path);
             check_path(&self.path).map_err(|error| for_output(error, plan, cluster, output))?;
             if !self.is_of_names {

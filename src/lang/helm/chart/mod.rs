@@ -58,6 +58,7 @@ pub use metadata::{Dependency, Kind, Maintainer, Metadata};
 pub use open::{OpenBase, OpenInputs, OpenPlan, floats, form};
 pub use plan::{Plan, PlannedChart, PlannedTemplate};
 pub use printed::{Printed, Printer};
+pub use read::overlay;
 pub use source::{Bounds, ChartFile, ChartSource, from_base64, to_base64};
 pub use user_values::UserValues;
 

@@ -110,7 +110,7 @@ pub(super) fn values(source: &Arc<Source>) -> std::result::Result<DataMap, Error
 }
 
 /// Puts `over` over `base`: maps merge, any other value replaces the old one. A null is a value like any other.
-pub(super) fn overlay(base: &mut DataMap, over: DataMap) {
+pub fn overlay(base: &mut DataMap, over: DataMap) {
     for (key, value) in over {
         match (base.get_mut(&key), value.try_into_map()) {
             (Some(Data::Map(below)), Ok(above)) => overlay(below, above),

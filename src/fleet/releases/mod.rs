@@ -1,0 +1,192 @@
+//! Several releases in one run: charts and sets of templates, each with values of its own, for every cluster that wants them.
+//!
+//! The releases of a run are one template set: their outputs follow one another. So one plan, one set of checks, one diff
+//! and one state are made of them.
+
+mod stamper;
+mod values;
+
+use self::stamper::ReleaseStamper;
+pub use self::values::{Condition, ReleaseValues};
+use super::charts::ChartSet;
+use super::cluster::Cluster;
+use super::job::Stamp;
+use super::kube::KubeSchemas;
+use super::layers::{Layers, Overlay};
+use super::output_names::TemplatePaths;
+use super::pattern::Pattern;
+use super::plan::{Output, Plan};
+use super::plan_digest::PlanDigest;
+use super::sets::{RunOutputs, RunSet};
+use super::unread::ReadValues;
+use crate::why::RecordedOutput;
+use dropforge_base::diagnostics::{Diagnostic, Diagnostics, Result};
+use dropforge_engine::Template;
+use std::any::Any;
+
+/// The key of a cluster's values that has the values of releases by their names.
+pub const RELEASES: &str = "releases";
+
+/// A release: a chart or a set of templates, for the clusters that want it.
+#[derive(Debug)]
+pub struct Release {
+    /// The name. Its placeholders are values of clusters.
+    pub name: Pattern,
+    /// The chart or the templates.
+    pub set: Box<dyn RunSet>,
+    /// The outputs of the set.
+    pub outputs: RunOutputs,
+    /// The paths of the templates.
+    pub paths: TemplatePaths,
+    /// The condition on clusters.
+    pub when: Option<Condition>,
+    /// The values of the release.
+    pub values: ReleaseValues,
+}
+
+impl Release {
+    /// Returns the chart, unless the release has templates.
+    pub(super) fn chart(&self) -> Option<&ChartSet> {
+        let set: &dyn Any = &*self.set;
+        set.downcast_ref()
+    }
+}
+
+/// The releases of a run, as one template set.
+#[derive(Debug)]
+pub struct ReleaseSet {
+    releases: Vec<Release>,
+    names: Vec<Pattern>,
+    warnings: Vec<Box<Diagnostic>>,
+}
+
+impl ReleaseSet {
+    /// Joins releases. Also returns their outputs, and the paths of their templates: each is named by the release and the
+    /// name of the template.
+    pub fn new(releases: Vec<Release>) -> (Self, RunOutputs, TemplatePaths) {
+        let (mut all, mut paths) = (RunOutputs { plain_stream: true, ..RunOutputs::default() }, TemplatePaths::default());
+        for (at, release) in releases.iter().enumerate() {
+            let name = |template: &str| template_name(release, template);
+            let own = &release.outputs;
+            for output in &own.all {
+                paths.add(name(&output.template), release.paths.path(&output.template));
+                all.all.push(Output { template: name(&output.template), release: Some(at), ..output.clone() });
+            }
+            release.paths.given().for_each(|path| paths.give(path));
+            all.text = all.text.or_else(|| own.text.as_deref().map(name));
+            all.other = all.other.or_else(|| own.other.as_deref().map(name));
+            all.copied.extend(own.copied.iter().map(|template| name(template)));
+            all.documents |= own.documents;
+            all.plain_stream &= own.plain_stream;
+        }
+        let names = releases.iter().map(|release| release.name.clone()).collect();
+        (Self { releases, names, warnings: Vec::new() }, all, paths)
+    }
+
+    /// Returns the release with the output of a template, and the name of the template in it.
+    fn find<'n>(&self, template: &'n str) -> Option<(usize, &'n str)> {
+        let is_of = |release: &Release| {
+            let rest = template.strip_prefix(release.name.text())?.strip_prefix(SEPARATOR)?;
+            release.outputs.all.iter().any(|output| output.template == rest).then_some(rest)
+        };
+        self.releases.iter().enumerate().find_map(|(at, release)| Some((at, is_of(release)?)))
+    }
+
+    fn own<'n>(&self, template: &'n str) -> Option<(&Release, &'n str)> {
+        let (at, template) = self.find(template)?;
+        Some((self.releases.get(at)?, template))
+    }
+}
+
+/// Stands between the name of a release and that of its template.
+const SEPARATOR: &str = ": ";
+
+fn template_name(release: &Release, template: &str) -> String {
+    format!("{}{SEPARATOR}{template}", release.name.text())
+}
+
+impl RunSet for ReleaseSet {
+    fn reads(&self, _: Option<&Layers>) -> ReadValues {
+        let sets = self.releases.iter().filter(|release| release.chart().is_none());
+        let templates = sets.flat_map(|release| release.set.templates());
+        let conditions = self.releases.iter().filter_map(|release| release.when.as_ref()).map(Condition::template);
+        let values = self.releases.iter().flat_map(|release| release.values.templates());
+        let mut read = ReadValues::by(templates.chain(conditions).chain(values));
+        read.add(RELEASES);
+        let names = self.releases.iter().flat_map(|release| release.name.inputs());
+        names.chain(self.releases.iter().flat_map(|release| release.values.inputs())).for_each(|path| read.add(path));
+        read
+    }
+
+    fn stamper_of<'s>(
+        &'s self,
+        _: &'s [Output],
+        plan: Option<&Plan>,
+        layers: &'s Layers,
+        kinds: Option<&'s KubeSchemas>,
+    ) -> Result<Box<dyn Stamp + 's>> {
+        Ok(Box::new(ReleaseStamper::new(&self.releases, plan, layers, kinds)?))
+    }
+
+    fn record(
+        &self,
+        template: &str,
+        layers: &Layers,
+        cluster: &Cluster,
+    ) -> std::result::Result<RecordedOutput, Diagnostics> {
+        let Some((release, template)) = self.own(template) else {
+            return Err(super::templates::not_found(template).into());
+        };
+        let own = release.overlay(layers, cluster)?;
+        release.set.record_over(template, layers, (cluster, &own))
+    }
+
+    fn record_over(
+        &self,
+        template: &str,
+        layers: &Layers,
+        (cluster, _): (&Cluster, &Overlay<'_>),
+    ) -> std::result::Result<RecordedOutput, Diagnostics> {
+        self.record(template, layers, cluster)
+    }
+
+    fn templates(&self) -> Vec<&Template> {
+        self.releases.iter().flat_map(|release| release.set.templates()).collect()
+    }
+
+    fn template(&self, name: &str) -> Option<&Template> {
+        match self.own(name) {
+            Some((release, template)) => release.set.template(template),
+            None => self.releases.iter().find_map(|release| release.set.template(name)),
+        }
+    }
+
+    fn fingerprint(&self, template: &str) -> Option<u64> {
+        let (release, template) = self.own(template)?;
+        release.set.fingerprint(template)
+    }
+
+    fn is_planned_by_values(&self) -> bool {
+        self.releases.iter().any(|release| release.set.is_planned_by_values())
+    }
+
+    fn releases(&self) -> &[Pattern] {
+        &self.names
+    }
+
+    fn enabled(&self, layers: &Layers, cluster: &Cluster) -> Result<Vec<bool>> {
+        values::enabled(&self.releases, layers, cluster)
+    }
+
+    fn add_to_digest(&self, digest: &mut PlanDigest) -> Result<()> {
+        for release in &self.releases {
+            digest.text(release.name.text());
+            release.set.add_to_digest(digest)?;
+        }
+        Ok(())
+    }
+
+    fn warnings(&self) -> Vec<&Diagnostic> {
+        self.releases.iter().flat_map(|release| release.set.warnings()).collect()
+    }
+}

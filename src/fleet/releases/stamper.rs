@@ -1,0 +1,165 @@
+//! The renderer of several releases.
+
+use super::Release;
+use super::values::{enabled, of_release};
+use crate::cluster::Cluster;
+use crate::job::{Job, Renderer, Stamp};
+use crate::kube::KubeSchemas;
+use crate::layers::{Layers, Overlay};
+use crate::pieces::Piece;
+use crate::plan::Plan;
+use crate::specialised::Specialisation;
+use dropforge_base::diagnostics::{Diagnostic, Result};
+
+/// Renders the releases of each cluster, one after another.
+pub(super) struct ReleaseStamper<'s> {
+    releases: &'s [Release],
+    stamps: Vec<Box<dyn Stamp + 's>>,
+    layers: &'s Layers,
+}
+
+impl<'s> ReleaseStamper<'s> {
+    pub(super) fn new(
+        releases: &'s [Release],
+        plan: Option<&Plan>,
+        layers: &'s Layers,
+        kinds: Option<&'s KubeSchemas>,
+    ) -> Result<Self> {
+        let stamp = |release: &'s Release| release.set.stamper_of(&release.outputs.all, plan, layers, kinds);
+        Ok(Self { releases, stamps: releases.iter().map(stamp).collect::<Result<_>>()?, layers })
+    }
+}
+
+impl Stamp for ReleaseStamper<'_> {
+    fn prepare(&self, job: &Job<'_>) {
+        self.stamps.iter().for_each(|stamp| stamp.prepare(job));
+    }
+
+    fn has_secrets(&self, layers: &Layers) -> bool {
+        self.stamps.iter().any(|stamp| stamp.has_secrets(layers))
+    }
+
+    fn each_secret(&self, layers: &Layers, cluster: &Cluster, each: &mut dyn FnMut(&str)) {
+        layers.each_secret(Some(cluster), each);
+        for release in self.releases {
+            if let (Some(chart), Ok(own)) = (release.chart(), release.overlay(layers, cluster)) {
+                chart.each_secret(cluster, &own, each);
+            }
+        }
+    }
+
+    fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
+        nest(&self.stamps, Vec::new(), &mut |renderers| {
+            body(&mut Releases { releases: self.releases, layers: self.layers, renderers });
+        });
+    }
+
+    fn specialisation(&self, job: &Job<'_>) -> Specialisation {
+        let all = self.stamps.iter().map(|stamp| stamp.specialisation(job));
+        all.max_by_key(|one| one.templates.len()).unwrap_or_default()
+    }
+}
+
+/// Calls `body` with a renderer of each stamp.
+fn nest<'r>(
+    stamps: &[Box<dyn Stamp + '_>],
+    renderers: Vec<&'r mut dyn Renderer>,
+    body: &mut dyn FnMut(Vec<&mut dyn Renderer>),
+) {
+    let Some((first, rest)) = stamps.split_first() else { return body(renderers) };
+    let mut renderers = Some(renderers);
+    first.work(&mut |renderer| {
+        let others = renderers.take().into_iter().flatten();
+        let mut all: Vec<&mut dyn Renderer> = others.map(|one| one as &mut dyn Renderer).collect();
+        all.push(renderer);
+        nest(rest, all, body);
+    });
+}
+
+/// The renderer of one thread.
+struct Releases<'t, 'r> {
+    releases: &'t [Release],
+    layers: &'t Layers,
+    renderers: Vec<&'r mut dyn Renderer>,
+}
+
+impl<'r> Releases<'_, 'r> {
+    /// Returns the release with an output, its renderer, and the number of the output in it.
+    fn of(&mut self, output: usize) -> Option<(&Release, &mut &'r mut dyn Renderer, usize)> {
+        let mut first = 0;
+        for (release, renderer) in self.releases.iter().zip(&mut self.renderers) {
+            let count = release.outputs.all.len();
+            if output < first + count {
+                return Some((release, renderer, output - first));
+            }
+            first += count;
+        }
+        None
+    }
+}
+
+impl Renderer for Releases<'_, '_> {
+    fn render(
+        &mut self,
+        cluster: &Cluster,
+        _: &Overlay<'_>,
+        text: &mut String,
+        results: &mut Vec<Result<usize>>,
+    ) -> Result<()> {
+        let enabled = enabled(self.releases, self.layers, cluster)?;
+        let mut own_results = Vec::new();
+        for ((release, renderer), is_enabled) in self.releases.iter().zip(&mut self.renderers).zip(enabled) {
+            let outputs = &release.outputs.all;
+            if !is_enabled {
+                results.extend(outputs.iter().map(|_| Ok(text.len())));
+                continue;
+            }
+            own_results.clear();
+            let rendered = release
+                .overlay(self.layers, cluster)
+                .and_then(|own| renderer.render(cluster, &own, text, &mut own_results));
+            if let Err(error) = rendered {
+                own_results.push(Err(error));
+            }
+            let named = |(at, result): (usize, Result<usize>)| {
+                result.map_err(|mut error| {
+                    error.template = error.template.or_else(|| Some(outputs.get(at)?.template.clone()));
+                    of_release(error, release)
+                })
+            };
+            results.extend(own_results.drain(..).enumerate().map(named));
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, output: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
+        let Some((release, renderer, output)) = self.of(output) else { return Vec::new() };
+        let errors = renderer.check(output, path, text);
+        errors.into_iter().map(|error| of_release(error, release)).collect()
+    }
+
+    fn show_writer(
+        &mut self,
+        cluster: &Cluster,
+        _: &Overlay<'_>,
+        (output, text): (usize, &str),
+        errors: &mut [Box<Diagnostic>],
+    ) {
+        let layers = self.layers;
+        if let Some((release, renderer, output)) = self.of(output)
+            && let Ok(own) = release.overlay(layers, cluster)
+        {
+            renderer.show_writer(cluster, &own, (output, text), errors);
+        }
+    }
+
+    fn take_pieces(&mut self, to: &mut Vec<Piece>) {
+        let mut first = 0;
+        for (release, renderer) in self.releases.iter().zip(&mut self.renderers) {
+            let from = to.len();
+            renderer.take_pieces(to);
+            to.iter_mut().skip(from).for_each(|piece| piece.output += first);
+            first += release.outputs.all.len();
+        }
+    }
+}

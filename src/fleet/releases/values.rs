@@ -1,0 +1,215 @@
+//! The values of releases, and the conditions on clusters.
+
+use std::borrow::Cow;
+
+use super::{RELEASES, Release};
+use crate::cluster::Cluster;
+use crate::input::{self, Format};
+use crate::layer_files::{LayerGroups, ValuesFile};
+use crate::layers::{Layers, Overlay};
+use crate::values::{Assignment, Gaps, merge};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::text::Source;
+use dropforge_engine::Template;
+use dropforge_helm::chart::overlay;
+use dropforge_machine::vm::Session;
+use dropforge_value::{Arena, Data, DataMap, InputBuilder, Inputs, Shapes};
+
+/// The values of a release, apart from those that clusters give below `releases`.
+#[derive(Debug, Default)]
+pub struct ReleaseValues {
+    /// The files, low to high.
+    pub files: LayerGroups,
+    /// The number of files of each group that the chart has already.
+    pub in_chart: bool,
+    /// Assignments above all values.
+    pub sets: Vec<Assignment>,
+}
+
+impl ReleaseValues {
+    /// Returns the templates among the files.
+    pub(super) fn templates(&self) -> impl Iterator<Item = &Template> {
+        self.files.files().flatten().filter_map(|file| match file {
+            ValuesFile::Template(template) => Some(template),
+            ValuesFile::Map(..) => None,
+        })
+    }
+
+    /// Returns the paths of the values of clusters in the paths of files.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &str> {
+        self.files.inputs().iter().map(String::as_str)
+    }
+
+    /// Calls `each` with the values of each file of a cluster, low to high. The first ones, up to a template, are left out if
+    /// the chart has them.
+    fn each(
+        &self,
+        cluster: &Cluster,
+        merged: &dyn Fn() -> Result<DataMap>,
+        each: &mut dyn FnMut(DataMap),
+    ) -> Result<()> {
+        let is_map = |file: &&ValuesFile| matches!(file, ValuesFile::Map(..));
+        let mut files = self.files.files_of(cluster).peekable();
+        while self.in_chart && files.next_if(is_map).is_some() {}
+        for file in files {
+            each(match file {
+                ValuesFile::Map(map, _) => map.clone(),
+                ValuesFile::Template(template) => rendered(template, &merged()?)?,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Renders a template of values with the merged values of a cluster.
+fn rendered(template: &Template, merged: &DataMap) -> Result<DataMap> {
+    let text = with_inputs(merged, |inputs| {
+        let mut text = String::new();
+        let rendered = template.render_inputs(&mut Session::new(), inputs, &mut text);
+        rendered.map(|()| text).map_err(|mut error| {
+            template.explain(inputs, &mut error);
+            error
+        })
+    })?;
+    let name = crate::output_names::output_name(template.name(), &dropforge_engine::language_extensions());
+    let format = match Format::of_name(&name) {
+        Some(format @ (Format::Json | Format::Toml | Format::Env)) => format,
+        _ => Format::Yaml,
+    };
+    let source = Source::new(format!("{name} (rendered)"), text);
+    input::map(&source, format).map_err(|error| error.with_note(format!("it is what `{}` renders", template.name())))
+}
+
+/// Calls `run` with values as inputs.
+fn with_inputs<T>(values: &DataMap, run: impl FnOnce(Inputs<'_>) -> Result<T>) -> Result<T> {
+    let (arena, names) = (Arena::new(), Arena::new());
+    let shapes = Shapes::new(&names);
+    run(Inputs::new(InputBuilder::new(&arena, &shapes).data_map(values)?))
+}
+
+/// A condition on clusters: a CEL expression. Its names are the merged values of the cluster. `cluster` is the value of that
+/// name with all others beside it.
+#[derive(Debug, Clone)]
+pub struct Condition(Template);
+
+impl Condition {
+    /// Creates a condition of a compiled expression.
+    pub fn new(expression: Template) -> Self {
+        Self(expression)
+    }
+
+    pub(super) fn template(&self) -> &Template {
+        &self.0
+    }
+
+    /// Returns `true` if the condition holds for a cluster with these merged values.
+    ///
+    /// # Errors
+    /// Errors of the expression; `input.type` for a value that is not a boolean.
+    fn holds(&self, merged: &DataMap) -> Result<bool> {
+        let mut names = merged.clone();
+        let mut all = merged.clone();
+        if let Some(Data::Map(own)) = all.shift_remove("cluster") {
+            all.extend(own);
+        }
+        names.insert("cluster".to_owned(), Data::Map(all));
+        let mut text = String::new();
+        with_inputs(&names, |inputs| self.0.render_inputs(&mut Session::new(), inputs, &mut text)).map_err(|error| {
+            let is_missing = matches!(error.code, Code::BadIndex | Code::UndefinedVariable);
+            if is_missing { error.with_help("test what may be missing: `has(cluster.a) && cluster.a.b`") } else { error }
+        })?;
+        match text.trim() {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            other => {
+                let message = format!("the condition of a release must be true or false, found `{other}`");
+                Err(Diagnostic::new(Code::InputType, message))
+            }
+        }
+    }
+}
+
+/// Tells which releases a cluster has.
+///
+/// # Errors
+/// Errors of conditions, with the release.
+pub(super) fn enabled(releases: &[Release], layers: &Layers, cluster: &Cluster) -> Result<Vec<bool>> {
+    let mut merged = None;
+    let holds = |release: &Release| match &release.when {
+        None => Ok(true),
+        Some(when) => {
+            let values = match &mut merged {
+                Some(values) => values,
+                none => none.insert(layers.merged(cluster)?),
+            };
+            when.holds(values).map_err(|error| of_release(error, release))
+        }
+    };
+    releases.iter().map(holds).collect()
+}
+
+/// Adds the release to an error.
+pub(super) fn of_release(error: Box<Diagnostic>, release: &Release) -> Box<Diagnostic> {
+    error.with_note(format!("release: {}", release.name.text()))
+}
+
+impl Release {
+    /// Returns the inputs of the release for a cluster: of a chart those above its defaults and files, of templates all.
+    ///
+    /// # Errors
+    /// Errors of values files that are templates, and of merging.
+    pub(super) fn overlay<'c>(&self, layers: &Layers, cluster: &'c Cluster) -> Result<Overlay<'c>> {
+        let merged = || layers.merged(cluster);
+        if self.chart().is_some() {
+            let mut own = DataMap::default();
+            self.values.each(cluster, &merged, &mut |map| overlay(&mut own, map))?;
+            let view = layers.view(cluster)?;
+            let name = self.name.text_for(cluster.name(), &view)?;
+            layers.release_values(cluster, &name, &mut |map| overlay(&mut own, map))?;
+            return Ok(Overlay::Map(Cow::Owned(own)));
+        }
+        let mut files = Vec::new();
+        self.values.each(cluster, &merged, &mut |map| files.push(map))?;
+        if files.is_empty() && self.values.sets.is_empty() {
+            return layers.overlay(cluster);
+        }
+        let mut all = merged()?;
+        files.into_iter().for_each(|map| merge(&mut all, map));
+        let mut gaps = Gaps::default();
+        self.values.sets.iter().try_for_each(|set| set.apply(&mut all, &mut gaps))?;
+        Ok(Overlay::Whole { all, own: cluster.inputs()? })
+    }
+}
+
+impl Layers {
+    /// Calls `each` with the values that the layers and the cluster give to a release, low to high. Nulls are values.
+    ///
+    /// # Errors
+    /// Errors of reading the cluster and of assignments; `input.type` for values that are no map.
+    fn release_values(&self, cluster: &Cluster, name: &str, each: &mut dyn FnMut(DataMap)) -> Result<()> {
+        let shared = self.of(cluster);
+        let of = |map: &DataMap| match map.get(RELEASES).and_then(|all| all.get(name)) {
+            None | Some(Data::Null) => Ok(None),
+            Some(Data::Map(own)) => Ok(Some(own.clone())),
+            Some(other) => {
+                let message = format!("`{RELEASES}.{name}` is a {}, not a map", other.kind());
+                Err(Diagnostic::new(Code::InputType, message))
+            }
+        };
+        let sets: Vec<_> = shared.sets().iter().filter(|set| set.top() == RELEASES).collect();
+        let mut below = DataMap::default();
+        for map in shared.releases() {
+            of(map)?.into_iter().for_each(|own| overlay(&mut below, own));
+        }
+        of(&*cluster.inputs()?)?.into_iter().for_each(|own| overlay(&mut below, own));
+        if !sets.is_empty() {
+            let releases = DataMap::from_iter([(name.to_owned(), Data::Map(below))]);
+            let mut all = DataMap::from_iter([(RELEASES.to_owned(), Data::Map(releases))]);
+            let mut gaps = Gaps::default();
+            sets.into_iter().try_for_each(|set| set.apply(&mut all, &mut gaps))?;
+            below = of(&all)?.unwrap_or_default();
+        }
+        each(below);
+        Ok(())
+    }
+}
