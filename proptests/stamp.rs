@@ -80,7 +80,7 @@ pub fn stamped(
     let layout = if is_of_documents { layout.of_documents().expect("fields") } else { layout };
     let plan = Plan::new(fleet, layers, &Selector::default(), outputs, layout).expect("a plan");
     let stamper = compiled.stamper(plan.outputs().iter().map(|output| output.template.as_str()), layers);
-    let stamper = stamper.expect("templates").for_plan(&plan);
+    let stamper = stamper.expect("templates").for_plan(&plan, plan.outputs());
     let options = Options { threads: 1, check_outputs: true, specialise, ..Options::default() };
     let job = Job { fleet, layers, plan: &plan, options: &options, watch: Watch::none() };
     let mut out = Vec::new();

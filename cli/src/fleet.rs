@@ -173,16 +173,12 @@ impl FleetArgs {
         self.reading.read(&self.fleet, files)
     }
 
-    /// Reads the files of layers.
+    /// Returns the paths of layers.
     ///
     /// # Errors
-    /// Errors of [`ReadingArgs::groups`].
-    pub(crate) fn groups(
-        &self,
-        fleet: &mut Fleet,
-        files: &mut InputFiles,
-    ) -> std::result::Result<LayerGroups, Vec<Failure>> {
-        self.reading.groups(fleet, files)
+    /// Errors of [`LayerPath::parse`].
+    pub(crate) fn layer_paths(&self) -> Result<Vec<LayerPath>> {
+        self.reading.layer_paths()
     }
 
     /// Returns the files of layers, or the folders that have those of clusters.

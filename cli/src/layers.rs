@@ -9,7 +9,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::value::DataMap;
 
 use crate::input::{InputFiles, refuse_other_url};
-use crate::options::ValueArgs;
+use crate::options::{SetArgs, ValueArgs};
 use crate::stderr::Stderr;
 
 /// Reads values files, environment variables and `--set` options, for rendering without a fleet.
@@ -41,9 +41,17 @@ impl Given {
 /// # Errors
 /// Errors of reading the files; `input.bad_set`; `syntax.not_utf8` for an environment variable.
 pub(crate) fn read(args: &ValueArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Given> {
+    read_with(args, &args.sets, files, stderr)
+}
+
+/// Works like [`read`], with other `--set` options.
+///
+/// # Errors
+/// Same as [`read`].
+pub(crate) fn read_with(args: &ValueArgs, given: &SetArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Given> {
     args.check_dashes()?;
     let mut sets = environment(&args.env_prefix, stderr)?;
-    for (kind, text) in &args.sets.0 {
+    for (kind, text) in &given.0 {
         let mut read = |path: &str| {
             refuse_other_url(Path::new(path), "--set-file K=/dev/stdin")?;
             files.read(Path::new(path), "--set-file K=-").map(|source| source.text().to_owned())

@@ -73,6 +73,7 @@ mod output;
 mod outputs;
 mod pipe;
 mod project;
+mod releases;
 #[cfg_attr(not(feature = "remote"), path = "no_remote.rs")]
 mod remote;
 mod render;

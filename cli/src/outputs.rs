@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::copies::{Copies, NamedFiles};
 use crate::exit::Failed;
 use crate::input::InputFiles;
+use crate::options::LanguageArgs;
 use crate::project::key;
 use crate::run::{ReadSet, RunArgs};
 use crate::stderr::Stderr;
@@ -99,10 +100,23 @@ impl StoreArgs {
 impl RunArgs<'_> {
     /// Loads the templates from sources and artifacts, and the files to copy.
     pub(crate) fn templates(&self, files: &mut InputFiles, stderr: &Stderr) -> std::result::Result<ReadSet, Failed> {
+        self.templates_of(self.paths, self.language, files, stderr)
+    }
+
+    /// Works like [`RunArgs::templates`], for other paths and options.
+    ///
+    /// # Errors
+    /// Errors of reading and compiling.
+    pub(crate) fn templates_of(
+        &self,
+        given: &[PathBuf],
+        language: &LanguageArgs,
+        files: &mut InputFiles,
+        stderr: &Stderr,
+    ) -> std::result::Result<ReadSet, Failed> {
         let fleets = self.fleet.map_or(&[][..], |fleet| &fleet.fleet);
         let named = NamedFiles::new(self.values, self.output).with_fleets(fleets)?.with(self.schema.file());
-        let language = self.language;
-        let (artifacts, sources) = artifacts::split(self.paths);
+        let (artifacts, sources) = artifacts::split(given);
         let (mut templates, mut found, mut copies) = (Templates::default(), Vec::new(), Vec::new());
         let mut paths = TemplatePaths::default();
         for path in &artifacts {

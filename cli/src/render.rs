@@ -158,6 +158,7 @@ impl RenderArgs {
             output: Some(&self.output),
             target: if is_stream { Target::Stdout } else { Target::Directory(&self.output) },
             layout: self.folder.layout()?,
+            releases: None,
             fleet: None,
             chart: Box::new(move |template, values| {
                 let is_strict = self.is_strict() || self.warnings.strict;

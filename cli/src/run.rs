@@ -17,6 +17,7 @@ use crate::layers;
 use crate::options::{CacheArgs, ErrorFormat, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
 use crate::outputs::OutputArgs;
+use crate::releases::{Definitions, ReleasesOption};
 use crate::schema::SchemaArgs;
 use crate::shards::RunPart;
 use crate::signals::Stop;
@@ -52,6 +53,8 @@ pub(crate) struct RunArgs<'a> {
     pub(crate) output: Option<&'a Path>,
     pub(crate) target: Target<'a>,
     pub(crate) layout: Layout,
+    /// The releases, for a command that renders several.
+    pub(crate) releases: Option<&'a ReleasesOption>,
     /// The fleet. `None` for one cluster without a name.
     pub(crate) fleet: Option<&'a FleetArgs>,
     /// Creates the chart of the run from its templates and the values of the command line.
@@ -125,12 +128,18 @@ impl RunArgs<'_> {
             }
             None => (one_cluster()?, Selector::default(), Merge::default(), None),
         };
-        let groups = self.fleet.map(|args| args.groups(&mut fleet, files)).transpose()?.unwrap_or_default();
+        let definitions = match self.releases {
+            Some(option) => Definitions::read(option, files)?,
+            None => Definitions::default(),
+        };
+        let mut groups = self.groups(&definitions, &mut fleet, files)?.into_iter();
+        let of_layers = groups.next().unwrap_or_default();
         let chart = chart::only_chart(self.paths)?;
-        let values = match layers::read(self.values, files, stderr) {
+        let sets = definitions.sets_of(&self.values.sets, None);
+        let values = match layers::read_with(self.values, &sets, files, stderr) {
             // What only charts can read as values is left out.
             Err(_) if chart.is_some() && !self.needs_values => Layers::default(),
-            read => read?.layers(&groups, merge),
+            read => read?.layers(&of_layers, merge),
         };
         // A chart checks values by its own schemas, together with its defaults.
         let templates = if chart.is_some() { &[][..] } else { self.paths };
@@ -138,6 +147,7 @@ impl RunArgs<'_> {
         let kinds = self.kinds.read(self.warnings.strict)?;
         let (set, outputs, paths) = match chart {
             Some(path) => self.chart(path, &values, files)?,
+            None if !definitions.is_empty() => self.release_set(&definitions, groups.collect(), files, stderr)?,
             None => self.templates(files, stderr)?,
         };
         let run = Run::new(set, outputs, self.layout.clone())?;

@@ -20,6 +20,7 @@ use crate::kube_schemas::KubeArgs;
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::outputs::{OutputArgs, StoreArgs};
 use crate::project::key;
+use crate::releases::ReleasesOption;
 use crate::remote;
 use crate::run::{RunArgs, Surroundings, Target};
 use crate::schema::SchemaArgs;
@@ -41,8 +42,10 @@ use crate::watch::{Seen, WatchArgs};
 #[command(verbatim_doc_comment)]
 pub(crate) struct StampArgs {
     /// Template files, directories or artifacts, or a Helm chart
-    #[arg(required = true, value_name = "TEMPLATES")]
+    #[arg(required_unless_present = "releases", value_name = "TEMPLATES")]
     pub(crate) templates: Vec<PathBuf>,
+    #[command(flatten)]
+    releases: ReleasesOption,
     #[command(flatten)]
     fleet: FleetArgs,
     /// Write to this directory, or below s3://BUCKET/PREFIX; with `--layout single`, to this file, object or `-`
@@ -57,8 +60,10 @@ pub(crate) struct StampArgs {
     /// {metadata.a} or {document.a.b}, each YAML document gets its own file.
     /// {namespace|none} is `none` if there is no namespace. A `:` in a name is
     /// written as `_`.
-    #[arg(long, default_value = bulk::DEFAULT_LAYOUT, value_name = "LAYOUT", add = key("output"))]
-    layout: String,
+    /// The default is {cluster}/{template}, and {cluster}/{release}/{template} for the
+    /// releases of a project.
+    #[arg(long, value_name = "LAYOUT", add = key("output"))]
+    layout: Option<String>,
     /// Delete files of earlier runs that these templates no longer make
     #[arg(long, add = key("output"))]
     prune: bool,
@@ -134,7 +139,7 @@ impl StampArgs {
         if self.language.lang.is_none() {
             self.fleet.check_templates(&self.templates)?;
         }
-        let share = self.shards.share(&self.fleet.fleet, self.layout == SINGLE)?;
+        let share = self.shards.share(&self.fleet.fleet, self.is_single())?;
         Ok(RunArgs { target, share, ..self.reading_args()? })
     }
 
@@ -143,7 +148,7 @@ impl StampArgs {
     /// # Errors
     /// Same as [`StampArgs::run_args`].
     pub(crate) fn reading_args(&self) -> Result<RunArgs<'_>> {
-        let single = self.layout == SINGLE;
+        let single = self.is_single();
         self.check_chart_options()?;
         // Classes of clusters are those of a batch.
         let specialise = if self.stream { Specialise::Never } else { self.specialise.option() };
@@ -160,7 +165,8 @@ impl StampArgs {
             format: self.format.output_format,
             output: self.output.as_deref(),
             target: if single { Target::Stdout } else { Target::Directory(Path::new("")) },
-            layout: Layout::parse(if single { bulk::DEFAULT_LAYOUT } else { &self.layout })?,
+            layout: self.layout()?,
+            releases: Some(&self.releases),
             fleet: Some(&self.fleet),
             chart: Box::new(move |template, values| {
                 self.chart.chart(template, (values, self.fleet.name_key()), single)
@@ -180,10 +186,23 @@ impl StampArgs {
         })
     }
 
+    /// Returns `true` for one stream.
+    fn is_single(&self) -> bool {
+        self.layout.as_deref() == Some(SINGLE)
+    }
+
+    fn layout(&self) -> Result<Layout> {
+        let layout = self.layout.as_deref().filter(|layout| *layout != SINGLE);
+        match self.releases.releases {
+            Some(_) => Layout::of_releases(layout.unwrap_or(bulk::RELEASES_LAYOUT)),
+            None => Layout::parse(layout.unwrap_or(bulk::DEFAULT_LAYOUT)),
+        }
+    }
+
     /// Returns the destination that the options name.
     fn target(&self) -> Result<Target<'_>> {
         let usage = |message: &str, help: &str| Err(Diagnostic::new(Code::Usage, message).with_help(help));
-        let is_single = self.layout == SINGLE;
+        let is_single = self.is_single();
         if is_single && self.prune {
             return Err(unfit_to("--prune", "`--layout single`").with_help("remove one of them"));
         }

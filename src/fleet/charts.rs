@@ -155,14 +155,23 @@ impl ChartSet {
         self.template.plan(session, &values, &release, identity.capabilities(self))
     }
 
+    /// Returns the paths of the values of clusters in the names of releases.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &str> {
+        let patterns = [&self.name, &self.namespace, &self.kube_version];
+        patterns.into_iter().flatten().flat_map(Pattern::inputs)
+    }
+
     /// Returns the identity of the release of a cluster.
     ///
     /// # Errors
     /// Errors of [`Pattern::text_for`]; `usage` for a version that is none.
     fn identity(&self, layers: &Layers, cluster: &Cluster) -> Result<Identity> {
-        let patterns = [&self.name, &self.namespace, &self.kube_version];
-        let (empty, is_constant) = (DataMap::default(), patterns.iter().all(|one| one.as_ref().is_none_or(Pattern::has_no_inputs)));
-        let view = if is_constant { View::new(&empty, &empty, Merge::Deep) } else { layers.view(cluster)? };
+        let empty = DataMap::default();
+        let view = if self.inputs().next().is_none() {
+            View::new(&empty, &empty, Merge::Deep)
+        } else {
+            layers.view(cluster)?
+        };
         let text = |pattern: &Option<Pattern>| {
             pattern.as_ref().map(|pattern| pattern.text_for(cluster.name(), &view)).transpose()
         };

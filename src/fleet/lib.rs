@@ -84,9 +84,9 @@ mod pattern;
 mod pieces;
 mod plan;
 mod plan_digest;
+mod releases;
 #[cfg(feature = "remote")]
 mod remote;
-mod releases;
 mod report;
 #[cfg(feature = "arrow-rows")]
 mod row_names;
@@ -145,13 +145,13 @@ pub use pattern::Pattern;
 pub use pieces::Piece;
 pub use plan::{Output, Placed, Plan};
 pub use plan_digest::PlanDigest;
+pub use releases::{Condition, RELEASES, Release, ReleaseSet, ReleaseValues};
 #[cfg(feature = "remote")]
 pub use remote::{
     Locking, PackFormat, PackOptions, PackTarget, PackedOutput, RemoteTarget, check_packs, find_in_packs, finish_packs,
     finish_shards_in_store, packs_above, preview_of_store, stamp_packs, stamp_stream_to_store, stamp_to_store,
     stream_to_store,
 };
-pub use releases::{Condition, RELEASES, Release, ReleaseSet, ReleaseValues};
 pub use report::{Failure, Report, join_places};
 #[cfg(feature = "arrow-rows")]
 pub use row_names::row_names;

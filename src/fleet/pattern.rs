@@ -134,11 +134,6 @@ impl Pattern {
         self.parts.iter().all(|part| matches!(part, PatternPart::Text(_)))
     }
 
-    /// Returns `true` if the text has no values of clusters. It may have the names of clusters.
-    pub(super) fn has_no_inputs(&self) -> bool {
-        self.inputs().next().is_none()
-    }
-
     /// Returns the text for a cluster.
     ///
     /// # Errors

@@ -6,8 +6,8 @@ use std::io;
 use std::io::Write;
 use std::path::Path;
 
-use super::finish::finish_shards;
 use super::cluster::Cluster;
+use super::finish::finish_shards;
 use super::fleet::Fleet;
 use super::job::{Job, Options, RunMode, Stamp, Watch, unfit};
 use super::kube::KubeSchemas;

@@ -53,7 +53,17 @@ impl SharedValues {
                 conflicts.entry(set.top().to_owned()).or_insert(error);
             }
         }
-        Self { shared, merge: merge_by, sets, files, conflicts, places: Vec::new(), schemas: None, filled: None, releases }
+        Self {
+            shared,
+            merge: merge_by,
+            sets,
+            files,
+            conflicts,
+            places: Vec::new(),
+            schemas: None,
+            filled: None,
+            releases,
+        }
     }
 
     /// Sets the schemas of merged values.

@@ -76,8 +76,13 @@ impl Setup {
 
     fn with(fleet: Fleet) -> Self {
         let layers = Layers::default();
-        let output =
-            |name: &str| Output { template: format!("{name}.t"), name: name.into(), executable: false, bytes: None, release: None };
+        let output = |name: &str| Output {
+            template: format!("{name}.t"),
+            name: name.into(),
+            executable: false,
+            bytes: None,
+            release: None,
+        };
         let layout = Layout::parse("{cluster}/{template}").unwrap();
         let plan = Plan::new(&fleet, &layers, &Selector::default(), vec![output("a"), output("b")], layout).unwrap();
         Self { fleet, layers, plan, options: Options { threads: 3, ..Options::default() } }

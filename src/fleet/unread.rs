@@ -82,6 +82,15 @@ impl ReadValues {
         self.tree.add(path.split('.'));
     }
 
+    /// Adds what a template reads below an input, as if it were all inputs.
+    pub(super) fn add_below(&mut self, template: &Template, name: &str) {
+        let mut own = ReadPaths::default();
+        template.program().add_reads(&mut own);
+        if let Some(node) = own.node(ReadPaths::ROOT, name) {
+            self.tree.graft(ReadPaths::ROOT, &own, node);
+        }
+    }
+
     /// Adds the values that select, name and place clusters.
     pub fn and_plan(mut self, selector: &Selector, layout: &Layout, name_key: Option<&str>) -> Self {
         let paths = selector.paths().chain(layout.inputs()).chain(layout.fields());

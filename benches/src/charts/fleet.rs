@@ -139,7 +139,7 @@ impl ChartFleet {
     pub fn stream(&self, specialise: Specialise, out: &mut (dyn Write + Send)) -> usize {
         let Self { chart, fleet, layers, plan } = self;
         let options = Options { threads: 1, specialise, ..Options::default() };
-        let stamper = ChartStamper::new(chart, None).for_plan(plan);
+        let stamper = ChartStamper::new(chart, layers, None).for_plan(plan);
         let job = Job { fleet, layers, plan, options: &options, watch: Watch::none() };
         let report: Report = bulk::stream(&stamper, &job, out).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(report.failed, 0, "{:?}", report.failures.first().map(|failure| failure.diagnostic.to_string()));

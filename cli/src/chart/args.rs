@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use crate::input::InputFiles;
-use crate::options::{CheckMode, LanguageArgs, ValueArgs};
+use crate::options::{CheckMode, LanguageArgs, SetArgs, ValueArgs};
 use crate::schema::SchemaArgs;
 use crate::usage::{self, CHART, NO_CHART, refuse};
 use clap::Args;
 use dropforge::bulk::input::Place;
 use dropforge::bulk::values::SetKind;
-use dropforge::bulk::{ChartSet, DocumentCheck, Layers};
+use dropforge::bulk::{ChartSet, DocumentCheck, Layers, Pattern};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge::dialect::helm::chart::{Capabilities, Release, Selection, UserValues};
 use dropforge::engine::chart::ChartTemplate;
@@ -113,7 +113,7 @@ impl ChartArgs {
         values: Vec<UserValues>,
         (single, is_strict): (bool, bool),
     ) -> Result<ChartSet> {
-        let name = self.release().name;
+        let name = Pattern::parse("release name", &self.release().name)?;
         Ok(ChartSet {
             release: self.release(),
             name: Some(name),
@@ -169,14 +169,15 @@ impl ReleasesArgs {
     ///
     /// # Errors
     /// `usage` for a text that is not a version.
-    pub(super) fn chart(
+    pub(crate) fn chart(
         &self,
         template: ChartTemplate,
         mut values: Vec<UserValues>,
         name_key: Option<&str>,
     ) -> Result<ChartSet> {
         values.iter_mut().for_each(|values| self.of_fleet(values, name_key));
-        let (name, namespace_key) = (self.name.clone(), self.namespace_key.clone());
+        let name = self.name.as_deref().map(|name| Pattern::parse("release name", name)).transpose()?;
+        let namespace_key = self.namespace_key.clone();
         Ok(ChartSet { name, namespace_key, ..self.release.chart(template, values)? })
     }
 }
@@ -203,8 +204,8 @@ impl ReleaseArgs {
     fn capabilities(&self) -> Result<Capabilities> {
         let capabilities = Capabilities::default().with_apis(self.api_versions.iter().cloned());
         match &self.kube_version {
-            Some(version) => capabilities.with_kube_version(version),
-            None => Ok(capabilities),
+            Some(version) if !version.contains('{') => capabilities.with_kube_version(version),
+            _ => Ok(capabilities),
         }
     }
 
@@ -219,11 +220,19 @@ impl ReleaseArgs {
             capabilities: self.capabilities()?,
             selection: Selection { hooks: !self.no_hooks, crds: self.include_crds },
             name: None,
+            namespace: patterned("namespace", self.namespace.as_deref())?,
+            kube_version: patterned("version of Kubernetes", self.kube_version.as_deref())?,
+            is_one_of_many: false,
             namespace_key: None,
             single: true,
             check: DocumentCheck::new(false),
         })
     }
+}
+
+/// Returns a text with placeholders. `None` for one without any.
+fn patterned(what: &'static str, text: Option<&str>) -> Result<Option<Pattern>> {
+    text.filter(|text| text.contains('{')).map(|text| Pattern::parse(what, text)).transpose()
 }
 
 /// Checks that no option of languages and schemas is given that charts do not have. Values may have a schema beside those of
@@ -291,8 +300,21 @@ pub(crate) fn user_values(
     for layer in layers {
         values.file(layer.source().name(), layer.source().text())?;
     }
+    assign(&mut values, &args.sets, files)?;
+    Ok(values)
+}
+
+/// Adds the `--set` options.
+///
+/// # Errors
+/// Errors of reading and parsing.
+pub(crate) fn assign(
+    values: &mut UserValues,
+    sets: &SetArgs,
+    files: &mut InputFiles,
+) -> std::result::Result<(), Diagnostics> {
     for kind in ORDER {
-        for (_, text) in args.sets.0.iter().filter(|(one, _)| *one == kind) {
+        for (_, text) in sets.0.iter().filter(|(one, _)| *one == kind) {
             match kind {
                 SetKind::Json => values.set_json(text),
                 SetKind::Text => values.set_string(text),
@@ -303,5 +325,5 @@ pub(crate) fn user_values(
             }?;
         }
     }
-    Ok(values)
+    Ok(())
 }

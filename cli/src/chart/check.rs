@@ -195,7 +195,7 @@ impl Checked {
     ) -> Result<(), Failed> {
         let options = Options { threads, ..Options::default() };
         let job = Job { fleet, layers, plan, options: &options, watch: Watch::none() };
-        let report = bulk::stream(&ChartStamper::new(chart, None).for_plan(plan), &job, &mut io::sink())?;
+        let report = bulk::stream(&ChartStamper::new(chart, layers, None).for_plan(plan), &job, &mut io::sink())?;
         self.failures.extend(report.failures);
         self.found.extend(report.errors);
         self.found.extend(chart.check.warnings().iter().cloned());

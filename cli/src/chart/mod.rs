@@ -7,7 +7,7 @@ mod render;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use args::{ChartArgs, FleetChartArgs, ReleasesArgs, refuse_others, user_values_of};
+pub(crate) use args::{ChartArgs, FleetChartArgs, ReleasesArgs, assign, refuse_others, user_values_of};
 pub(crate) use check::{Checked, With, check};
 pub(crate) use compile::compile;
 pub(crate) use render::{refuse_options, run};

@@ -38,6 +38,8 @@ pub(super) enum Kind {
     Text,
     /// A path, relative to the folder of the project file.
     Path,
+    /// Tables, which the option reads from the project file.
+    Tables,
     /// One of these words, each with the word that the option takes.
     Word(&'static [(&'static str, &'static str)]),
 }
@@ -58,6 +60,11 @@ impl ProjectKey {
     /// Makes texts paths.
     pub(crate) fn path(self) -> Self {
         Self { kind: Some(Kind::Path), ..self }
+    }
+
+    /// Stands for tables, which the option reads from the project file.
+    pub(crate) fn tables(self) -> Self {
+        Self { kind: Some(Kind::Tables), ..self }
     }
 
     /// Takes one of these words, each with the word that the option takes.

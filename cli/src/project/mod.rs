@@ -128,8 +128,8 @@ pub(crate) fn expand(
     else {
         return Ok(None);
     };
-    let (source, dir) = project;
-    let settings = read::settings(&source, &dir, &ProjectKey::all(command)).map_err(Failed::usage)?;
+    let (source, file) = project;
+    let settings = read::settings(&source, &file, &ProjectKey::all(command)).map_err(Failed::usage)?;
     let mut project = Project { source, command: name.to_owned(), settings };
     project.check_one(definition, given)?;
     for setting in &mut project.settings {
@@ -159,7 +159,7 @@ fn may_have_project(args: &[OsString]) -> bool {
     Path::new(FILE).exists() || args.iter().any(leads_elsewhere)
 }
 
-/// Reads the project file of a command. Also returns its folder.
+/// Reads the project file of a command. Also returns its path.
 fn find(
     name: &str,
     (command, given): (&Command, &ArgMatches),
@@ -183,7 +183,7 @@ fn find(
         None => files.read_regular(&chdir.join(path))?,
     };
     let source = Source::new(path.display().to_string(), read.text());
-    Ok(Some((source, path.parent().unwrap_or(Path::new("")).to_owned())))
+    Ok(Some((source, path.to_owned())))
 }
 
 /// Returns `true` if the command has the option and nothing else gives it or excludes it.

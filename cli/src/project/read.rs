@@ -14,6 +14,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::keys::{COMMAND_LINE_ONLY, Kind, ProjectKey, sections};
 use crate::input::{is_dash, is_url};
+use crate::releases;
 
 /// A key of the project file with its value as arguments of the command line.
 #[derive(Debug)]
@@ -30,15 +31,16 @@ pub(super) struct Setting {
 
 type Errors = Vec<Box<Diagnostic>>;
 
-/// Reads the settings in `source`, which has these keys. Paths are relative to `dir`.
+/// Reads the settings in `source`, the text of `file`, which has these keys. Paths are relative to its folder.
 ///
 /// # Errors
 /// All of `input.syntax`, `input.duplicate_key`, and `usage` for unknown keys and values of other types.
-pub(super) fn settings(source: &Arc<Source>, dir: &Path, keys: &[ProjectKey]) -> Result<Vec<Setting>, Errors> {
+pub(super) fn settings(source: &Arc<Source>, file: &Path, keys: &[ProjectKey]) -> Result<Vec<Setting>, Errors> {
+    let dir = file.parent().unwrap_or(Path::new(""));
     // This reader refuses deep documents, which take stack to drop, and reports all errors.
     input::map(source, Format::Toml).map_err(|error| vec![error])?;
     let (table, _) = DeTable::parse_recoverable(source.text());
-    let mut reader = SettingsReader { source, dir, keys, found: Vec::new(), errors: Vec::new() };
+    let mut reader = SettingsReader { source, dir, file, keys, found: Vec::new(), errors: Vec::new() };
     reader.table("", table.get_ref());
     if reader.errors.is_empty() { Ok(reader.found) } else { Err(reader.errors) }
 }
@@ -46,6 +48,7 @@ pub(super) fn settings(source: &Arc<Source>, dir: &Path, keys: &[ProjectKey]) ->
 struct SettingsReader<'r> {
     source: &'r Arc<Source>,
     dir: &'r Path,
+    file: &'r Path,
     keys: &'r [ProjectKey],
     found: Vec<Setting>,
     errors: Errors,
@@ -56,11 +59,26 @@ impl SettingsReader<'_> {
         for (name, value) in table {
             let is_it = |key: &&ProjectKey| key.section == section && key.name == name.get_ref().as_ref();
             let is_table = || section.is_empty() && sections(self.keys).any(|one| one == name.get_ref());
+            let tables = || self.keys.iter().find(|key| key.section == section && matches!(key.kind(), Kind::Tables));
             match (self.keys.iter().find(is_it), value.get_ref()) {
+                _ if section.is_empty() && releases::is_key(name.get_ref()) => {
+                    if let Some(key) = tables() {
+                        self.tables(key, value);
+                    }
+                }
                 (Some(key), _) => self.setting(key, value),
                 (None, DeValue::Table(below)) if is_table() => self.table(name.get_ref(), below),
                 (None, _) => self.unknown(section, name),
             }
+        }
+    }
+
+    /// Names the project file, once, for the option that reads tables from it.
+    fn tables(&mut self, key: &ProjectKey, value: &Spanned<DeValue<'_>>) {
+        let span = Span::of(value.span());
+        if !self.found.iter().any(|setting| setting.key.option == key.option) {
+            let values = vec![self.file.as_os_str().to_owned()];
+            self.found.push(Setting { key: key.clone(), values, spans: vec![span], span, is_used: false });
         }
     }
 

@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 
 use super::forms::{Forms, Memory, OwnValues};
 use super::{ChartSet, own_values, show_chart_writers};
-use crate::releases::RELEASES;
 use crate::cluster::Cluster;
 use crate::documents::first_content;
 use crate::job::{Job, Renderer, Stamp};
@@ -13,6 +12,7 @@ use crate::kube::KubeSchemas;
 use crate::layers::{Layers, Overlay};
 use crate::pieces::{Piece, fields_of_text, in_document};
 use crate::plan::Plan;
+use crate::releases::RELEASES;
 use crate::specialised::Specialise;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge_base::text::{Source, Span};

@@ -7,6 +7,7 @@ mod stamper;
 mod values;
 
 use self::stamper::ReleaseStamper;
+use self::values::CLUSTER;
 pub use self::values::{Condition, ReleaseValues};
 use super::charts::ChartSet;
 use super::cluster::Cluster;
@@ -57,14 +58,14 @@ impl Release {
 pub struct ReleaseSet {
     releases: Vec<Release>,
     names: Vec<Pattern>,
-    warnings: Vec<Box<Diagnostic>>,
 }
 
 impl ReleaseSet {
     /// Joins releases. Also returns their outputs, and the paths of their templates: each is named by the release and the
     /// name of the template.
     pub fn new(releases: Vec<Release>) -> (Self, RunOutputs, TemplatePaths) {
-        let (mut all, mut paths) = (RunOutputs { plain_stream: true, ..RunOutputs::default() }, TemplatePaths::default());
+        let (mut all, mut paths) =
+            (RunOutputs { plain_stream: true, ..RunOutputs::default() }, TemplatePaths::default());
         for (at, release) in releases.iter().enumerate() {
             let name = |template: &str| template_name(release, template);
             let own = &release.outputs;
@@ -80,7 +81,7 @@ impl ReleaseSet {
             all.plain_stream &= own.plain_stream;
         }
         let names = releases.iter().map(|release| release.name.clone()).collect();
-        (Self { releases, names, warnings: Vec::new() }, all, paths)
+        (Self { releases, names }, all, paths)
     }
 
     /// Returns the release with the output of a template, and the name of the template in it.
@@ -109,12 +110,16 @@ impl RunSet for ReleaseSet {
     fn reads(&self, _: Option<&Layers>) -> ReadValues {
         let sets = self.releases.iter().filter(|release| release.chart().is_none());
         let templates = sets.flat_map(|release| release.set.templates());
-        let conditions = self.releases.iter().filter_map(|release| release.when.as_ref()).map(Condition::template);
+        let conditions = self.releases.iter().filter_map(|release| release.when.as_ref());
         let values = self.releases.iter().flat_map(|release| release.values.templates());
-        let mut read = ReadValues::by(templates.chain(conditions).chain(values));
+        let mut read = ReadValues::by(templates.chain(conditions.clone().map(Condition::template)).chain(values));
+        conditions.for_each(|condition| read.add_below(condition.template(), CLUSTER));
         read.add(RELEASES);
-        let names = self.releases.iter().flat_map(|release| release.name.inputs());
-        names.chain(self.releases.iter().flat_map(|release| release.values.inputs())).for_each(|path| read.add(path));
+        for release in &self.releases {
+            let of_chart = release.chart().into_iter().flat_map(ChartSet::inputs);
+            let inputs = release.name.inputs().chain(release.values.inputs()).chain(of_chart);
+            inputs.for_each(|path| read.add(path));
+        }
         read
     }
 

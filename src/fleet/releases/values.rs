@@ -87,6 +87,9 @@ fn with_inputs<T>(values: &DataMap, run: impl FnOnce(Inputs<'_>) -> Result<T>) -
     run(Inputs::new(InputBuilder::new(&arena, &shapes).data_map(values)?))
 }
 
+/// The name of all values of the cluster in a condition.
+pub(super) const CLUSTER: &str = "cluster";
+
 /// A condition on clusters: a CEL expression. Its names are the merged values of the cluster. `cluster` is the value of that
 /// name with all others beside it.
 #[derive(Debug, Clone)]
@@ -109,15 +112,21 @@ impl Condition {
     fn holds(&self, merged: &DataMap) -> Result<bool> {
         let mut names = merged.clone();
         let mut all = merged.clone();
-        if let Some(Data::Map(own)) = all.shift_remove("cluster") {
+        if let Some(own) = all.shift_remove(CLUSTER).and_then(|own| own.try_into_map().ok()) {
             all.extend(own);
         }
-        names.insert("cluster".to_owned(), Data::Map(all));
+        names.insert(CLUSTER.to_owned(), Data::Map(all));
         let mut text = String::new();
-        with_inputs(&names, |inputs| self.0.render_inputs(&mut Session::new(), inputs, &mut text)).map_err(|error| {
-            let is_missing = matches!(error.code, Code::BadIndex | Code::UndefinedVariable);
-            if is_missing { error.with_help("test what may be missing: `has(cluster.a) && cluster.a.b`") } else { error }
-        })?;
+        with_inputs(&names, |inputs| self.0.render_inputs(&mut Session::new(), inputs, &mut text)).map_err(
+            |error| {
+                let is_missing = matches!(error.code, Code::BadIndex | Code::UndefinedVariable);
+                if is_missing {
+                    error.with_help("test what may be missing: `has(cluster.a) && cluster.a.b`")
+                } else {
+                    error
+                }
+            },
+        )?;
         match text.trim() {
             "true" => Ok(true),
             "false" => Ok(false),

@@ -53,8 +53,13 @@ impl Setup {
     pub(super) fn new(ndjson: &str) -> Self {
         let fleet = Fleet::read(&Source::new("f", ndjson), Format::Ndjson, &FleetOptions::default()).expect("a fleet");
         let layers = Layers::default();
-        let output =
-            |name: &str| Output { template: format!("{name}.t"), name: name.into(), executable: false, bytes: None, release: None };
+        let output = |name: &str| Output {
+            template: format!("{name}.t"),
+            name: name.into(),
+            executable: false,
+            bytes: None,
+            release: None,
+        };
         let layout = Layout::parse("{cluster}/{template}").expect("a layout");
         let plan =
             Plan::new(&fleet, &layers, &Selector::default(), vec![output("a"), output("b")], layout).expect("a plan");

@@ -1,0 +1,265 @@
+//! Releases: the charts and the sets of templates of a project, each with its values, for the clusters that want them.
+
+mod read;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use dropforge::bulk::values::{Assignment, parse_set};
+use dropforge::bulk::{
+    ChartSet, Condition, DocumentCheck, Fleet, LayerGroups, LayerPath, Release, ReleaseSet, ReleaseValues, ValuesFile,
+    dialect_of, discover, engine,
+};
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use dropforge::dialect::helm::chart::UserValues;
+use dropforge::engine::Dialect;
+use dropforge::text::Source;
+
+use crate::chart::{self, ReleasesArgs};
+use crate::exit::Failed;
+use crate::input::InputFiles;
+use crate::layers::values_file;
+use crate::options::{LanguageArgs, SetArgs};
+use crate::run::{ReadSet, RunArgs};
+use crate::stderr::Stderr;
+use read::Definition;
+
+pub(crate) use read::is_key;
+
+/// Options of a release in a project file.
+#[derive(Debug, Args)]
+pub(crate) struct ReleaseOptions {
+    #[command(flatten)]
+    chart: ReleasesArgs,
+    #[command(flatten)]
+    language: LanguageArgs,
+    /// Do not check values against the schemas of the chart
+    #[arg(long)]
+    skip_schema_validation: bool,
+}
+
+/// Options of commands that render releases.
+#[derive(Debug, Args)]
+pub(crate) struct ReleasesOption {
+    /// Read releases (`[[release]]`) from this project file
+    #[arg(long, value_name = "FILE", hide = true, add = crate::project::key("").named("release").tables())]
+    pub(crate) releases: Option<PathBuf>,
+    /// Only these releases, by name or label: web, team=shop
+    #[arg(short = 'r', long = "release", value_name = "RELEASE")]
+    pub(crate) only: Vec<String>,
+}
+
+/// The releases that a run renders, as they are defined.
+#[derive(Default)]
+pub(crate) struct Definitions {
+    all: Vec<Definition>,
+}
+
+impl Definitions {
+    /// Reads the releases that the options select.
+    ///
+    /// # Errors
+    /// All errors of the project file; `usage` for a selection of nothing.
+    pub(crate) fn read(option: &ReleasesOption, files: &mut InputFiles) -> std::result::Result<Self, Failed> {
+        let Some(path) = &option.releases else {
+            return match option.only.first() {
+                None => Ok(Self { all: Vec::new() }),
+                Some(_) => Err(Diagnostic::new(Code::Usage, "there are no releases")
+                    .with_help("`-r` selects those that `[[release]]` defines in a project file")
+                    .into()),
+            };
+        };
+        let mut all = read::read(path, files).map_err(Failed::usage)?;
+        for only in &option.only {
+            let before: Vec<String> = all.iter().map(|one| one.name.text().to_owned()).collect();
+            let is_it = |one: &Definition| match only.split_once('=') {
+                Some((key, value)) => one.labels.iter().any(|(own, text)| own == key && text == value),
+                None => one.name.text() == only,
+            };
+            all.retain(is_it);
+            if all.is_empty() {
+                let error = Diagnostic::new(Code::Usage, format!("no release is selected by `-r {only}`"));
+                return Err(error.with_available(before).into());
+            }
+        }
+        Ok(Self { all })
+    }
+
+    /// Returns `true` if there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Returns the values files of each release.
+    fn values(&self) -> impl Iterator<Item = &[LayerPath]> {
+        self.all.iter().map(|one| one.values.as_slice())
+    }
+
+    /// Returns the release that a `--set` option names: `web:image.tag=v2`, and the rest of it.
+    fn of_set<'s>(&self, text: &'s str) -> Option<(usize, &'s str)> {
+        let own = |one: &Definition| text.strip_prefix(one.name.text())?.strip_prefix(':');
+        self.all.iter().enumerate().find_map(|(at, one)| Some((at, own(one)?)))
+    }
+
+    /// Returns the `--set` options that are for all releases, with `None`, or for one.
+    pub(crate) fn sets_of(&self, sets: &SetArgs, release: Option<usize>) -> SetArgs {
+        let own = |(kind, text): &(_, String)| match self.of_set(text) {
+            Some((at, rest)) => (release == Some(at)).then(|| (*kind, rest.to_owned())),
+            None => release.is_none().then(|| (*kind, text.clone())),
+        };
+        SetArgs(sets.0.iter().filter_map(own).collect())
+    }
+}
+
+impl RunArgs<'_> {
+    /// Reads the layers of clusters and the values files of releases, and puts the clusters into groups with the same ones.
+    ///
+    /// # Errors
+    /// Errors of reading them.
+    pub(crate) fn groups(
+        &self,
+        definitions: &Definitions,
+        fleet: &mut Fleet,
+        files: &mut InputFiles,
+    ) -> std::result::Result<Vec<LayerGroups>, Failed> {
+        let layers = self.fleet.map_or(Ok(Vec::new()), |args| args.layer_paths())?;
+        let lists: Vec<&[LayerPath]> = std::iter::once(layers.as_slice()).chain(definitions.values()).collect();
+        let mut read = |path: &str, may_be_missing: bool| {
+            let path = Path::new(path);
+            if may_be_missing && !files.is_url(path) && path.symlink_metadata().is_err() {
+                return Ok(None);
+            }
+            let is_values = layers.iter().any(|layer| layer.path() == path.to_string_lossy());
+            match dialect_of(&path.to_string_lossy()).filter(|_| !is_values) {
+                Some(dialect) => self.values_template(path, dialect, files).map(ValuesFile::Template).map(Some),
+                None => {
+                    let (map, place) = values_file(path, "--layer -", files)?;
+                    Ok(Some(ValuesFile::Map(map, place)))
+                }
+            }
+        };
+        Ok(LayerGroups::read_all(&lists, fleet, &mut read)?)
+    }
+
+    /// Compiles a template of values.
+    fn values_template(
+        &self,
+        path: &Path,
+        dialect: Dialect,
+        files: &mut InputFiles,
+    ) -> Result<dropforge::engine::Template> {
+        let set = discover(&[path.to_owned()], None, &|_| true)?;
+        files.note_templates(&set);
+        let name = set.files.first().map_or("", |file| file.name.as_str());
+        let engine = engine(&set.root, self.values.allow.grant(self.language.engine())?)?;
+        let template = engine.load(dialect, name).map_err(|errors| {
+            let mut all = errors.into_vec();
+            let mut first = all.remove(0);
+            first.also.extend(all);
+            first
+        })?;
+        for source in template.program().sources() {
+            files.log().note(source.name(), source.text().as_bytes());
+        }
+        Ok(template)
+    }
+
+    /// Opens the releases.
+    ///
+    /// # Errors
+    /// Errors of reading and compiling, with the release.
+    pub(crate) fn release_set(
+        &self,
+        definitions: &Definitions,
+        groups: Vec<LayerGroups>,
+        files: &mut InputFiles,
+        stderr: &Stderr,
+    ) -> std::result::Result<ReadSet, Failed> {
+        let mut releases = Vec::new();
+        for (at, (one, groups)) in definitions.all.iter().zip(groups).enumerate() {
+            let sets = definitions.sets_of(&self.values.sets, Some(at));
+            releases.push(self.release(one, groups, &sets, files, stderr)?);
+        }
+        let (set, outputs, paths) = ReleaseSet::new(releases);
+        Ok((Box::new(set), outputs, paths))
+    }
+
+    fn release(
+        &self,
+        one: &Definition,
+        groups: LayerGroups,
+        sets: &SetArgs,
+        files: &mut InputFiles,
+        stderr: &Stderr,
+    ) -> std::result::Result<Release, Failed> {
+        let mut values = ReleaseValues { files: groups, in_chart: one.chart.is_some(), sets: Vec::new() };
+        let (set, outputs, paths) = match &one.chart {
+            Some(path) => {
+                let chart = self.chart_of(one, path, (&values.files, sets), files)?;
+                let (outputs, single) = (chart.outputs(), self.target.is_single());
+                debug_assert_eq!(chart.single, single);
+                let paths = chart::paths(path, &outputs.all, files);
+                (Box::new(chart) as _, outputs, paths)
+            }
+            None => {
+                values.sets = assignments(sets, files)?;
+                self.templates_of(&one.templates, &one.options.language, files, stderr)?
+            }
+        };
+        let when = one.when.as_ref().map(|(text, span)| condition(one, text, *span)).transpose()?;
+        Ok(Release { name: one.name.clone(), set, outputs, paths, when, values })
+    }
+
+    fn chart_of(
+        &self,
+        one: &Definition,
+        path: &Path,
+        (groups, sets): (&LayerGroups, &SetArgs),
+        files: &mut InputFiles,
+    ) -> std::result::Result<ChartSet, Diagnostics> {
+        if !chart::is_chart(path) {
+            // The error of a chart that is not there, or is none.
+            std::fs::metadata(path).map_err(|error| dropforge::files::unreadable(path, error)).and_then(|_| {
+                let message = format!("`{}` is not a chart: it has no `Chart.yaml`", path.display());
+                Err(Diagnostic::new(Code::Usage, message).at(&one.source, one.span, ""))
+            })?;
+        }
+        let mut values = Vec::new();
+        for of_group in groups.files() {
+            let mut own = UserValues::default();
+            for file in of_group {
+                // Those after a template are merged for each cluster.
+                let ValuesFile::Map(_, place) = file else { break };
+                own.file(place.source().name(), place.source().text())?;
+            }
+            chart::assign(&mut own, sets, files)?;
+            own.skip_schemas(one.options.skip_schema_validation);
+            values.push(own);
+        }
+        let template = chart::open(path, self.values.allow.grant(self.language.engine())?, files)?;
+        let set = one.options.chart.chart(template, values, None)?;
+        let check = DocumentCheck::new(false);
+        let name = Some(one.name.clone());
+        Ok(ChartSet { name, single: self.target.is_single(), is_one_of_many: true, check, ..set })
+    }
+}
+
+/// Compiles the condition of a release.
+fn condition(one: &Definition, text: &str, span: dropforge::text::Span) -> std::result::Result<Condition, Diagnostics> {
+    let source = Source::new(format!("when of release {}", one.name.text()), text);
+    let template = dropforge::engine::Engine::new().compile_source(Dialect::Cel, &source, None);
+    let template = template.map_err(|errors| {
+        errors.into_vec().into_iter().map(|error| error.at(&one.source, span, "")).collect::<Vec<_>>().into()
+    });
+    template.map(Condition::new)
+}
+
+/// Parses the `--set` options of a release.
+fn assignments(sets: &SetArgs, files: &mut InputFiles) -> Result<Vec<Assignment>> {
+    let mut all = Vec::new();
+    for (kind, text) in &sets.0 {
+        let mut read = |path: &str| Ok(files.read(Path::new(path), "--set-file K=-")?.text().to_owned());
+        all.extend(parse_set(*kind, text, &mut read)?);
+    }
+    Ok(all)
+}
