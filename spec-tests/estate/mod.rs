@@ -1,3 +1,4 @@
 //! A platform in one run: layers of values, many releases, and what is checked across them.
 
 mod layers;
+mod releases;

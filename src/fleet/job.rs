@@ -50,6 +50,11 @@ pub trait Stamp: Sync {
     /// Creates the renderer of one thread, with its own memory and the shared inputs, and calls `body` with it once.
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer));
 
+    /// Returns the bytes of stack that [`Stamp::work`] takes beyond those of any thread.
+    fn stack_bytes(&self) -> usize {
+        0
+    }
+
     /// Prepares for a run. Called before the threads of the run start, for some runs more than once.
     fn prepare(&self, job: &Job<'_>) {
         let _ = job;
@@ -83,12 +88,35 @@ pub trait Stamp: Sync {
     fn texts(&self, layers: &Layers, cluster: &Cluster) -> Result<Vec<Result<String>>> {
         let own = layers.overlay(cluster)?;
         let (mut text, mut ends, mut rendered) = (String::new(), Vec::new(), Ok(()));
-        self.work(&mut |renderer| rendered = renderer.render(cluster, &own, &mut text, &mut ends));
+        on_stack(self.stack_bytes(), || {
+            self.work(&mut |renderer| rendered = renderer.render(cluster, &own, &mut text, &mut ends));
+        });
         rendered?;
         let mut start = 0;
         let mut part = |end: usize| text.get(std::mem::replace(&mut start, end)..end).unwrap_or("").to_owned();
         Ok(ends.into_iter().map(|end| end.map(&mut part)).collect())
     }
+}
+
+/// The stack of a thread of a run.
+const STACK: usize = 2 << 20;
+
+/// Creates a thread with this number of bytes of stack beyond the usual ones.
+pub(super) fn thread(more: usize) -> std::thread::Builder {
+    std::thread::Builder::new().stack_size(STACK + more)
+}
+
+/// Calls `run` where it has so many bytes of stack beyond the usual ones.
+fn on_stack(more: usize, run: impl FnOnce() + Send) {
+    if more == 0 {
+        return run();
+    }
+    std::thread::scope(|scope| {
+        let spawned = thread(more).spawn_scoped(scope, run);
+        if let Ok(Err(panic)) = spawned.map(std::thread::ScopedJoinHandle::join) {
+            std::panic::resume_unwind(panic);
+        }
+    });
 }
 
 /// The renderer of one thread.

@@ -89,8 +89,12 @@ pub(super) fn drive<K: Sink>(
     stamp.prepare(job);
     let done = std::thread::scope(|scope| {
         let worker = || work(stamp, job, &shared, halt, sink());
-        let others: Vec<_> = (1..job.threads()).map(|_| scope.spawn(worker)).collect();
-        let mut done = vec![worker()];
+        // This thread is a worker, too, unless its stack is too small.
+        let (stack, threads) = (stamp.stack_bytes(), job.threads());
+        let others: Vec<_> = (usize::from(stack == 0)..threads)
+            .filter_map(|_| crate::job::thread(stack).spawn_scoped(scope, worker).ok())
+            .collect();
+        let mut done: Vec<_> = (stack == 0).then(worker).into_iter().collect();
         done.extend(others.into_iter().filter_map(|other| other.join().ok()));
         done
     });

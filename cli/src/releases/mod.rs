@@ -192,19 +192,16 @@ impl RunArgs<'_> {
         files: &mut InputFiles,
         stderr: &Stderr,
     ) -> std::result::Result<Release, Failed> {
-        let mut values = ReleaseValues { files: groups, in_chart: one.chart.is_some(), sets: Vec::new() };
+        let (in_chart, assigned) = (one.chart.is_some(), assignments(sets, files)?);
+        let values = ReleaseValues { files: groups, in_chart, sets: assigned };
         let (set, outputs, paths) = match &one.chart {
             Some(path) => {
                 let chart = self.chart_of(one, path, (&values.files, sets), files)?;
-                let (outputs, single) = (chart.outputs(), self.target.is_single());
-                debug_assert_eq!(chart.single, single);
+                let outputs = chart.outputs();
                 let paths = chart::paths(path, &outputs.all, files);
                 (Box::new(chart) as _, outputs, paths)
             }
-            None => {
-                values.sets = assignments(sets, files)?;
-                self.templates_of(&one.templates, &one.options.language, files, stderr)?
-            }
+            None => self.templates_of(&one.templates, &one.options.language, files, stderr)?,
         };
         let when = one.when.as_ref().map(|(text, span)| condition(one, text, *span)).transpose()?;
         Ok(Release { name: one.name.clone(), set, outputs, paths, when, values })

@@ -143,7 +143,9 @@ impl RunSet for ReleaseSet {
             return Err(super::templates::not_found(template).into());
         };
         let own = release.overlay(layers, cluster)?;
-        release.set.record_over(template, layers, (cluster, &own))
+        let mut recorded = release.set.record_over(template, layers, (cluster, &own))?;
+        recorded.release = release.givens(layers, cluster)?;
+        Ok(recorded)
     }
 
     fn record_over(

@@ -30,7 +30,14 @@ impl<'s> ReleaseStamper<'s> {
     }
 }
 
+/// The bytes of stack that one release takes: the renderers of all releases lie below one another.
+const STACK: usize = 32 << 10;
+
 impl Stamp for ReleaseStamper<'_> {
+    fn stack_bytes(&self) -> usize {
+        self.releases.len() * STACK
+    }
+
     fn prepare(&self, job: &Job<'_>) {
         self.stamps.iter().for_each(|stamp| stamp.prepare(job));
     }

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use super::{RELEASES, Release};
 use crate::cluster::Cluster;
-use crate::input::{self, Format};
+use crate::input::{self, Format, Place};
 use crate::layer_files::{LayerGroups, ValuesFile};
 use crate::layers::{Layers, Overlay};
-use crate::values::{Assignment, Gaps, merge};
+use crate::values::{Assignment, Gaps, Step, merge};
+use crate::why::ReleaseGivens;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::text::Source;
 use dropforge_engine::Template;
@@ -20,9 +21,9 @@ use dropforge_value::{Arena, Data, DataMap, InputBuilder, Inputs, Shapes};
 pub struct ReleaseValues {
     /// The files, low to high.
     pub files: LayerGroups,
-    /// The number of files of each group that the chart has already.
+    /// `true` for a chart, which has the first files, up to a template, and the assignments already.
     pub in_chart: bool,
-    /// Assignments above all values.
+    /// The assignments above all values.
     pub sets: Vec<Assignment>,
 }
 
@@ -51,18 +52,12 @@ impl ReleaseValues {
         let is_map = |file: &&ValuesFile| matches!(file, ValuesFile::Map(..));
         let mut files = self.files.files_of(cluster).peekable();
         while self.in_chart && files.next_if(is_map).is_some() {}
-        for file in files {
-            each(match file {
-                ValuesFile::Map(map, _) => map.clone(),
-                ValuesFile::Template(template) => rendered(template, &merged()?)?,
-            });
-        }
-        Ok(())
+        files.try_for_each(|file| file.values(merged).map(|(map, _)| each(map)))
     }
 }
 
 /// Renders a template of values with the merged values of a cluster.
-fn rendered(template: &Template, merged: &DataMap) -> Result<DataMap> {
+fn rendered(template: &Template, merged: &DataMap) -> Result<(DataMap, Place)> {
     let text = with_inputs(merged, |inputs| {
         let mut text = String::new();
         let rendered = template.render_inputs(&mut Session::new(), inputs, &mut text);
@@ -77,7 +72,19 @@ fn rendered(template: &Template, merged: &DataMap) -> Result<DataMap> {
         _ => Format::Yaml,
     };
     let source = Source::new(format!("{name} (rendered)"), text);
-    input::map(&source, format).map_err(|error| error.with_note(format!("it is what `{}` renders", template.name())))
+    let map = input::map(&source, format);
+    let map = map.map_err(|error| error.with_note(format!("it is what `{}` renders", template.name())))?;
+    Ok((map, Place::file(&source, format)))
+}
+
+impl ValuesFile {
+    /// Returns the values with their place. A template is rendered with the merged values of a cluster.
+    fn values(&self, merged: &dyn Fn() -> Result<DataMap>) -> Result<(DataMap, Place)> {
+        match self {
+            Self::Map(map, place) => Ok((map.clone(), place.clone())),
+            Self::Template(template) => rendered(template, &merged()?),
+        }
+    }
 }
 
 /// Calls `run` with values as inputs.
@@ -187,6 +194,23 @@ impl Release {
         let mut gaps = Gaps::default();
         self.values.sets.iter().try_for_each(|set| set.apply(&mut all, &mut gaps))?;
         Ok(Overlay::Whole { all, own: cluster.inputs()? })
+    }
+}
+
+impl Release {
+    /// Returns what gives values to the release for a cluster.
+    ///
+    /// # Errors
+    /// Same as [`Release::overlay`].
+    pub(super) fn givens(&self, layers: &Layers, cluster: &Cluster) -> Result<ReleaseGivens> {
+        let merged = || layers.merged(cluster);
+        let files = self.values.files.files_of(cluster).map(|file| file.values(&merged)).collect::<Result<_>>()?;
+        let mut below = Vec::new();
+        if self.chart().is_some() {
+            let name = self.name.text_for(cluster.name(), &layers.view(cluster)?)?;
+            below = vec![Step::Key(RELEASES.to_owned()), Step::Key(name)];
+        }
+        Ok(ReleaseGivens { files, sets: self.values.sets.clone(), below })
     }
 }
 

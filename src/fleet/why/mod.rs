@@ -31,6 +31,7 @@ mod report;
 
 pub use found::{find, found_in};
 pub use recorded::RecordedOutput;
+pub(crate) use recorded::ReleaseGivens;
 pub use report::{Answer, AnswerInput, Around, CodePlace, Given, GivenOf, Question};
 
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted};

@@ -6,12 +6,15 @@ use std::collections::HashMap;
 use super::found::{SOURCE, found_in};
 use super::report::{Answer, Given, GivenOf, Question};
 use crate::cluster::Cluster;
+use crate::input::Place;
 use crate::layers::Layers;
-use crate::values::Step;
+use crate::origins::{Origin, Origins};
+use crate::values::{Assignment, Step};
 use dropforge_base::diagnostics::Diagnostic;
 use dropforge_base::mask::{HIDDEN, Mask};
 use dropforge_engine::chart::{ChartRecording, ChartRender};
 use dropforge_engine::recording::{Flow, Recording, Why};
+use dropforge_value::DataMap;
 use dropforge_value::assign::InputValue;
 
 /// Maximum number of characters of a line that are looked at and shown.
@@ -23,6 +26,29 @@ pub struct RecordedOutput {
     of: Of,
     /// The error of a template, which ended the recording.
     pub error: Option<Box<Diagnostic>>,
+    /// The values of its release, in a run with several.
+    pub(crate) release: ReleaseGivens,
+}
+
+/// What gives values to a release.
+#[derive(Debug, Default)]
+pub(crate) struct ReleaseGivens {
+    /// The values of its files with their places, low to high.
+    pub files: Vec<(DataMap, Place)>,
+    /// The assignments to the release alone.
+    pub sets: Vec<Assignment>,
+    /// The path of its values among those of the cluster: `releases` and its name, or nothing.
+    pub below: Vec<Step>,
+}
+
+impl ReleaseGivens {
+    /// Returns the origins of the value at a path in the files and assignments of the release, highest first.
+    fn of(&self, path: &[Step]) -> Vec<Origin> {
+        let mut all = Origins::default();
+        self.files.iter().for_each(|(map, place)| all.add_file(map, place.clone()));
+        all.add_sets(&self.sets);
+        all.of(path).map(|one| one.of_value(path)).collect()
+    }
 }
 
 #[derive(Debug)]
@@ -38,17 +64,17 @@ enum Of {
 impl RecordedOutput {
     /// Creates it from the recording of a template and the text that it gives.
     pub fn of_template(text: String, recording: Recording) -> Self {
-        Self { of: Of::Template(text, Box::new(recording)), error: None }
+        Self { of: Of::Template(text, Box::new(recording)), error: None, release: ReleaseGivens::default() }
     }
 
     /// Creates that of a file that is copied.
     pub fn copied() -> Self {
-        Self { of: Of::Copied, error: None }
+        Self { of: Of::Copied, error: None, release: ReleaseGivens::default() }
     }
 
     /// Creates it from the recording of a chart.
     pub fn of_chart(render: ChartRender, recording: ChartRecording) -> Self {
-        Self { of: Of::Chart(Box::new((render, recording))), error: None }
+        Self { of: Of::Chart(Box::new((render, recording))), error: None, release: ReleaseGivens::default() }
     }
 
     /// Answers a question about byte `at` of a file, whose text is the output or documents of it. `given` tells what gives an
@@ -169,12 +195,16 @@ impl RecordedOutput {
             return Given::secret();
         }
         let InputValue { name: path, path: values, default, is_secret } = self.value_of(&flow.path);
-        let mut origins = Vec::new();
+        let (mut origins, of_release) = (Vec::new(), self.release.of(&values));
+        let path_of_cluster = [&self.release.below[..], &values].concat();
         layers.origins(cluster, &mut |all| {
-            origins = all.of(&values).map(|one| one.of_value(&values)).collect::<Vec<_>>()
+            origins = all.of(&path_of_cluster).map(|one| one.of_value(&path_of_cluster)).collect::<Vec<_>>()
         });
-        let default = default.or_else(|| layers.default_place(&values).filter(|_| origins.is_empty()));
-        let is_secret = is_secret || layers.is_secret(&values);
+        // A chart has the values of the cluster over the files of its release, and templates those files over all others.
+        let first = if self.release.below.is_empty() { 0 } else { origins.len() };
+        origins.splice(first..first, of_release);
+        let default = default.or_else(|| layers.default_place(&path_of_cluster).filter(|_| origins.is_empty()));
+        let is_secret = is_secret || layers.is_secret(&path_of_cluster);
         Given { path, origins, default, is_secret }
     }
 

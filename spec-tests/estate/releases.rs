@@ -1,0 +1,229 @@
+//! Releases: many charts and sets of templates for every cluster, in one run.
+
+use crate::support::Sandbox;
+
+const PROJECT: &str = r#"id = "p"
+fleet = ["clusters.yaml"]
+layers = ["base.yaml", "env/{env}.yaml"]
+[output]
+dir = "out"
+
+[[release]]
+name = "web"
+chart = "charts/app"
+namespace = "web-{env}"
+kube-version = "{kube|v1.34.0}"
+values = ["web.yaml", "web-{env}.yaml?"]
+
+[[release]]
+name = "api"
+chart = "charts/app"
+values = ["sizes.yaml.tera"]
+when = "cluster.features.api"
+labels = { team = "core" }
+
+[[release]]
+name = "tools-{env}"
+templates = ["tools"]
+values = ["tools.yaml"]
+labels = { team = "core" }
+"#;
+
+const APP: &str = "kind: Pod\nmetadata: {name: {{ .Release.Name }}, namespace: {{ .Release.Namespace }}}
+values: {{ .Values | toJson }}\nkube: {{ .Capabilities.KubeVersion.Version }}\n";
+
+/// A project with three clusters, a chart that two releases have, and a set of templates.
+fn project() -> Sandbox {
+    Sandbox::with(&[
+        ("dropforge.toml", PROJECT),
+        (
+            "clusters.yaml",
+            "- {name: eu, env: prod, releases: {web: {size: 9, gone: null}}}\n- {name: us, env: dev, features: {api: false}}
+- {name: ap, env: dev, kube: v1.30.1}\n",
+        ),
+        ("base.yaml", "features: {api: true}\nregistry: r.example\ntag: v1\nreleases: {web: {note: base}}\n"),
+        ("env/prod.yaml", "cpu: 8\nreleases: {api: {env: live}}\n"),
+        ("env/dev.yaml", "cpu: 2\n"),
+        ("web.yaml", "size: 1\nfile: web\n"),
+        ("web-prod.yaml", "size: 3\n"),
+        ("sizes.yaml.tera", "size: {{ cpu * 10 }}\nhost: {{ name }}.{{ registry }}\n"),
+        ("tools.yaml", "tag: v2\n"),
+        ("charts/app/Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\n"),
+        ("charts/app/values.yaml", "size: 0\ngone: {a: 1}\n"),
+        ("charts/app/templates/pod.yaml", APP),
+        ("tools/run.sh.tera", "{{ name }} {{ registry }} {{ tag }} {{ cpu }}\n"),
+    ])
+}
+
+/// The files below the output folder.
+fn files(sandbox: &Sandbox) -> Vec<String> {
+    sandbox.tree("out").into_keys().filter(|name| !name.starts_with(".dropforge")).collect()
+}
+
+/// The values that a release got, and the version of Kubernetes.
+fn pod(sandbox: &Sandbox, cluster: &str, release: &str) -> (String, String) {
+    let text = sandbox.read(&format!("out/{cluster}/{release}/pod.yaml"));
+    let line = |start: &str| text.lines().find_map(|line| line.strip_prefix(start)).unwrap_or("").to_owned();
+    (line("metadata: "), line("values: ") + " " + &line("kube: "))
+}
+
+#[test]
+fn each_cluster_has_its_releases_with_their_values() {
+    let sandbox = project();
+    sandbox.run(&["stamp", "--strict"]).expect(0).says(&["8 files for 3 clusters"]);
+    let expected = [
+        "ap/api/pod.yaml",
+        "ap/tools-dev/run.sh",
+        "ap/web/pod.yaml",
+        "eu/api/pod.yaml",
+        "eu/tools-prod/run.sh",
+        "eu/web/pod.yaml",
+        "us/tools-dev/run.sh",
+        "us/web/pod.yaml",
+    ];
+    assert_eq!(files(&sandbox), expected);
+    let (names, values) = pod(&sandbox, "eu", "web");
+    assert_eq!(names, "{name: web, namespace: web-prod}");
+    assert_eq!(values, r#"{"file":"web","note":"base","size":9} v1.34.0"#);
+    assert_eq!(pod(&sandbox, "us", "web").1, r#"{"file":"web","gone":{"a":1},"note":"base","size":1} v1.34.0"#);
+    assert!(pod(&sandbox, "ap", "web").1.ends_with("v1.30.1"));
+    let (names, values) = pod(&sandbox, "eu", "api");
+    assert_eq!(names, "{name: api, namespace: default}");
+    assert!(values.starts_with(r#"{"env":"live","gone":{"a":1},"host":"eu.r.example","size":80}"#), "{values}");
+    assert!(pod(&sandbox, "ap", "api").1.starts_with(r#"{"gone":{"a":1},"host":"ap.r.example","size":20}"#));
+    assert_eq!(sandbox.read("out/eu/tools-prod/run.sh"), "eu r.example v2 8\n");
+    // The same bytes whichever way they are rendered.
+    sandbox.run(&["stamp", "--check", "--no-specialise"]).expect(0);
+    sandbox.run(&["stamp", "--check", "-j1"]).expect(0);
+}
+
+#[test]
+fn options_of_one_release_are_named_by_it() {
+    let sandbox = project();
+    sandbox.run(&["stamp", "--set", "web:size=5", "--set-string", "tools-{env}:tag=7", "--set", "cpu=1"]).expect(0);
+    assert!(pod(&sandbox, "eu", "web").1.contains("\"size\":5"));
+    assert!(pod(&sandbox, "eu", "api").1.contains("\"size\":10"));
+    assert_eq!(sandbox.read("out/eu/tools-prod/run.sh"), "eu r.example 7 1\n");
+    sandbox.run(&["stamp", "--set", "releases.web.note=set"]).expect(0);
+    assert!(pod(&sandbox, "us", "web").1.contains("\"note\":\"set\""));
+    assert!(!pod(&sandbox, "ap", "api").1.contains("note"));
+}
+
+#[test]
+fn releases_are_selected_by_name_and_label() {
+    let sandbox = project();
+    sandbox.run(&["stamp", "-r", "web"]).expect(0).says(&["3 files"]);
+    sandbox.run(&["stamp", "-r", "team=core", "-l", "env=dev"]).expect(0).says(&["3 files for 2 clusters"]);
+    sandbox.run(&["stamp", "-r", "none"]).expect(2).says(&["-r none", "available: api, tools-{env}, web"]);
+    sandbox
+        .run(&["stamp", "--no-project", "tools", "--fleet=clusters.yaml", "-oout", "-r", "web"])
+        .expect(2)
+        .says(&["there are no releases", "[[release]]"]);
+}
+
+#[test]
+fn a_layout_has_the_release() {
+    let sandbox = project();
+    sandbox.run(&["stamp", "--layout", "{release}/{cluster}/{template}"]).expect(0);
+    assert!(sandbox.path("out/tools-prod/eu/run.sh").exists());
+    let outcome = sandbox.run(&["stamp", "--layout", "{cluster}/{template}"]).expect(2);
+    assert!(outcome.stderr.contains("`eu/pod.yaml`"), "{}", outcome.stderr);
+    let stream = sandbox.run(&["stamp", "--layout", "single", "-r", "web", "-r", "web"]).expect(0).stdout;
+    assert_eq!(stream.matches("kind: Pod").count(), 3, "{stream}");
+    sandbox.run(&["stamp", "--layout", "{cluster}/{kind}-{name}", "-r", "web"]).expect(0);
+    assert!(sandbox.path("out/eu/Pod-web.yaml").exists(), "{:?}", files(&sandbox));
+}
+
+#[test]
+fn why_knows_the_values_of_releases() {
+    let sandbox = project();
+    sandbox.run(&["stamp"]).expect(0);
+    sandbox.replace("charts/app/templates/pod.yaml", "size: {{ .Values.size }}\nfile: {{ .Values.file }}\n");
+    sandbox.run(&["stamp"]).expect(0);
+    let why = |place: &str| sandbox.run(&["why", place]).expect(0).stdout;
+    let web = why("out/eu/web/pod.yaml:3:7");
+    let places = ["clusters.yaml:1:", "web-prod.yaml:1:7", "web.yaml:1:7", "charts/app/values.yaml:1:7"];
+    let found: Vec<_> = places.iter().filter_map(|place| web.find(place)).collect();
+    assert!(found.len() >= 3 && found.is_sorted(), "{web}");
+    let api = why("out/eu/api/pod.yaml:3:7");
+    assert!(api.contains("sizes.yaml (rendered):1:7"), "{api}");
+    let tools = why("out/eu/tools-prod/run.sh:1:15");
+    assert!(tools.contains("tools.yaml:1:6") && tools.contains("base.yaml:3:6"), "{tools}");
+}
+
+#[test]
+fn errors_name_release_cluster_and_files() {
+    let sandbox = project();
+    let with = |from: &str, to: &str| sandbox.replace("dropforge.toml", &PROJECT.replace(from, to));
+    let cases: &[(&str, &str, &[&str], i32)] = &[
+        ("chart = \"charts/app\"\nnamespace", "chart = \"charts/ap\"\nnamespace", &["`charts/ap`", "charts/app"], 1),
+        ("templates = [\"tools\"]\n", "", &["either `chart` or `templates`", "dropforge.toml:21:1"], 2),
+        ("name = \"web\"\n", "", &["the release has no `name`", "dropforge.toml:7:1"], 2),
+        ("name = \"web\"", "name = \"api\"", &["two releases are named `api`", "the first one"], 2),
+        ("namespace = ", "namspace = ", &["unknown key `namspace`", "did you mean `namespace`?"], 2),
+        ("when = \"cluster", "when = \"cluster.", &["dropforge.toml:"], 1),
+        ("cluster.features.api", "cluster.feature.api", &["no such key: feature", "release: api", "has("], 2),
+        ("cluster.features.api", "cluster.env", &["must be true or false, found", "cluster: "], 2),
+        ("\"web.yaml\"", "\"wep.yaml\"", &["`wep.yaml`", "did you mean `web.yaml`?"], 1),
+        ("\"tools-{env}\"", "\"tools-{envi}\"", &["the cluster has no `envi`", "did you mean `env`?"], 2),
+        ("kube|v1.34.0", "kube|x", &["release: web"], 4),
+        ("labels = { team = \"core\" }\n\n", "labels = \"core\"\n\n", &["`labels` must be a table"], 2),
+        ("namespace = \"web-{env}\"", "include-crds = \"yes\"", &["`include-crds` must be `true` or `false`"], 2),
+        ("namespace = \"web-{env}\"", "namespace = 5", &["`namespace` must be a string, found integer"], 2),
+    ];
+    for (from, to, parts, code) in cases {
+        with(from, to);
+        let outcome = sandbox.run(&["stamp"]);
+        let text = outcome.stderr.clone();
+        assert!(parts.iter().all(|part| text.contains(part)), "{from} -> {to}: {parts:?}\n{text}");
+        outcome.expect(*code);
+    }
+    // A template of values that fails, and one that renders no map.
+    with("", "");
+    sandbox.replace("sizes.yaml.tera", "size: {{ cpus }}\n");
+    sandbox.run(&["stamp"]).expect(4).says(&["sizes.yaml.tera:1:10", "release: api", "cluster: ap, eu"]);
+    sandbox.replace("sizes.yaml.tera", "- {{ cpu }}\n");
+    sandbox.run(&["stamp"]).expect(4).says(&[
+        "sizes.yaml (rendered)",
+        "it is what `sizes.yaml.tera` renders",
+        "release: api",
+    ]);
+    // The values of a release that are no map, and those that its schema refuses.
+    let sandbox = project();
+    sandbox.replace("clusters.yaml", "- {name: eu, env: prod, releases: {web: 5}}\n");
+    sandbox.run(&["stamp"]).expect(1).says(&["`releases.web` is a integer, not a map", "release: web"]);
+    sandbox.replace("clusters.yaml", "- {name: eu, env: prod, releases: {web: {size: big}}}\n");
+    let schema = r#"{"properties": {"size": {"type": "integer"}}}"#;
+    sandbox.write("charts/app/values.schema.json", schema);
+    sandbox.run(&["stamp"]).expect(1).says(&["clusters.yaml:1:", "given here", "release: web"]);
+}
+
+#[test]
+fn releases_lie_in_files_of_their_own() {
+    let sandbox = project();
+    let (head, releases) = PROJECT.split_once("[[release]]").unwrap();
+    let releases = format!("[[release]]{releases}");
+    let moved = releases
+        .replace("\"charts/app\"", "\"../../charts/app\"")
+        .replace("[\"web.yaml\", \"web-{env}.yaml?\"]", "[\"../../web.yaml\", \"../../web-{env}.yaml?\"]")
+        .replace("[\"sizes.yaml.tera\"]", "[\"../../sizes.yaml.tera\"]")
+        .replace("[\"tools\"]", "[\"../../tools\"]")
+        .replace("[\"tools.yaml\"]", "[\"../../tools.yaml\"]");
+    sandbox.run(&["stamp"]).expect(0);
+    sandbox.write("releases/all/release.toml", &moved);
+    sandbox.replace("dropforge.toml", &format!("include = [\"releases/*/release.toml\"]\n{head}"));
+    sandbox.run(&["stamp", "--check"]).expect(0);
+    sandbox.replace("releases/all/release.toml", &format!("{moved}\n[output]\ndir = \"x\"\n"));
+    sandbox.run(&["stamp"]).expect(2).says(&["unknown key `output`", "releases/all/release.toml:"]);
+}
+
+#[test]
+fn many_releases_fit_on_the_stack() {
+    let sandbox = project();
+    let mut project = PROJECT.split_once("[[release]]").unwrap().0.to_owned();
+    for at in 0..200 {
+        project += &format!("[[release]]\nname = \"r{at}\"\nchart = \"charts/app\"\n");
+    }
+    sandbox.replace("dropforge.toml", &project);
+    sandbox.run(&["stamp"]).expect(0).says(&["600 files"]);
+}
