@@ -35,7 +35,7 @@ pub(crate) struct InputFiles {
     fetched: remote::Fetched,
     /// The digest of all that was read, if it is wanted.
     digest: Option<PlanDigest>,
-    /// The files that were read, for a manifest.
+    /// The files that were read, for a state.
     log: ReadLog,
     /// Files with another text than on disk.
     open: OpenFiles,
@@ -303,11 +303,10 @@ impl InputFiles {
         self.admit(path)?;
         let is_file = !is_dash(path) && !is_pipe(path) && !remote::is_url(path);
         self.given.extend(is_file.then(|| path.to_owned()));
-        let file = match is_file {
-            true => FleetFile::open(path, format)?,
-            false => FleetFile::spool(path.display().to_string(), self.open_once(path)?, format)?,
-        };
-        Ok(file.logged(self.log.clone()))
+        match is_file {
+            true => FleetFile::open(path, format),
+            false => FleetFile::spool(path.display().to_string(), self.open_once(path)?, format),
+        }
     }
 
     /// Opens a file of clusters to read it once, in `format`, or that of its name or its first lines.
@@ -319,7 +318,6 @@ impl InputFiles {
         if is_dash(path) {
             input = Box::new(Pipe::start(io::stdin()).map_err(|error| unreadable(path, error))?);
         }
-        let mut input = Box::new(self.log.reader(path.display().to_string(), input));
         if let Some(format) = format.or_else(|| Format::of_name(&path.to_string_lossy())) {
             return Ok((input, format));
         }

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use dropforge::bulk::{Maker, Manifest, RunTarget};
+use dropforge::bulk::{Maker, RunTarget, State};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
 use crate::output::EMPTY_OUTPUT;
@@ -74,7 +74,7 @@ impl NoOutput {
     }
 
     /// Does nothing: there is no such value.
-    pub(crate) fn manifest(&self) -> Result<Option<(Manifest, String, String)>> {
+    pub(crate) fn state(&self) -> Result<Option<(State, String, String)>> {
         match *self {}
     }
 }

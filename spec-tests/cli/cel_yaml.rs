@@ -20,7 +20,7 @@ const APP: &str = "kind: Deployment\nmetadata:\n  name: web-app\n  labels:\n    
 const SERVICE: &str = "kind: Service\nmetadata:\n  name: web\n  namespace: prod\n";
 
 fn files(sandbox: &Sandbox, out: &str) -> Vec<String> {
-    sandbox.tree(out).into_keys().filter(|name| name != ".dropforge-manifest.json").collect()
+    sandbox.outputs(out).into_keys().collect()
 }
 
 #[test]

@@ -11,9 +11,9 @@ fn sandbox() -> Sandbox {
     ])
 }
 
-/// Returns the files of a run, without its manifest.
+/// Returns the files of a run, without its state.
 fn files(sandbox: &Sandbox, out: &str) -> Vec<String> {
-    sandbox.tree(out).into_keys().filter(|name| name != ".dropforge-manifest.json").collect()
+    sandbox.outputs(out).into_keys().collect()
 }
 
 #[test]

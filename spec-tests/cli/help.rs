@@ -151,7 +151,7 @@ fn help_knows_languages_and_files() {
         ("Chart.yaml", "Helm charts"),
         ("dropforge.toml", "The options of a project"),
         ("web.test.yaml", "`--update` writes"),
-        (".dropforge-manifest.json", "Commit it"),
+        (".dropforge", "Commit it"),
         ("SOURCE_DATE_EPOCH", "since 1970"),
         ("limits", "--max-source"),
         ("secrets", "writeOnly"),

@@ -103,8 +103,21 @@ fn a_link_for_the_output_directory_or_our_own_files_is_refused() {
     assert!(sandbox.tree("victim").is_empty());
     fs::remove_file(sandbox.path("out")).unwrap();
     fs::create_dir(sandbox.path("out")).unwrap();
-    symlink("../victim/list", sandbox.path("out/.dropforge-manifest.json")).unwrap();
-    sandbox.stamp(&[]).expect(1).says(&["E0903"]);
+    for (link, target) in [(".dropforge-manifest.json", "../victim/list"), (".dropforge", "../victim")] {
+        symlink(target, sandbox.path("out").join(link)).unwrap();
+        sandbox.stamp(&[]).expect(1).says(&["E0903"]);
+        sandbox.stamp(&["--check"]).expect(1).says(&["E0903"]);
+        fs::remove_file(sandbox.path("out").join(link)).unwrap();
+    }
+    sandbox.stamp(&[]).expect(0);
+    for file in ["runs", "clusters/c0.state"] {
+        let file = sandbox.path("out/.dropforge").join(file);
+        fs::remove_file(&file).unwrap();
+        symlink("../../victim/list", &file).unwrap();
+        sandbox.stamp(&["--prune"]).expect(1).says(&["E0903"]);
+        fs::remove_file(&file).unwrap();
+        sandbox.stamp(&[]).expect(0).says(&["2 unchanged"]);
+    }
     assert!(sandbox.tree("victim").is_empty());
 }
 
@@ -181,7 +194,7 @@ fn a_few_open_files_are_enough() {
         format!("ulimit -n 48; exec '{}' stamp t --fleet fleet.ndjson -o out -j 4", env!("CARGO_BIN_EXE_dropforge"));
     command.current_dir(sandbox.path("")).args(["-c", &line]);
     outcome(command).expect(0);
-    assert_eq!(sandbox.tree("out").len(), 601);
+    assert_eq!(sandbox.outputs("out").len(), 600);
 }
 
 #[test]

@@ -188,10 +188,10 @@ fn shards_do_not_overwrite_the_files_of_others() {
 fn an_output_that_two_shards_made_is_found() {
     let sandbox = Sandbox::fleet(4);
     ["0/2", "1/2"].iter().for_each(|shard| _ = sandbox.stamp(&["--shard", shard]).expect(0));
-    let parts = sandbox.tree("out/.dropforge-parts");
+    let parts = sandbox.tree("out/.dropforge/parts");
     let part = |shard: &str| parts.keys().find(|path| path.ends_with(shard)).unwrap();
-    let (one, other) = (part("0-of-2.json"), part("1-of-2.json"));
-    sandbox.write(&format!("out/.dropforge-parts/{other}"), &parts[one].replace("\n\"c", "\n\"d"));
+    let (one, other) = (part("0-of-2.state"), part("1-of-2.state"));
+    sandbox.write(&format!("out/.dropforge/parts/{other}"), &parts[one].replace("# cluster c", "# cluster d"));
     sandbox.stamp(&["--finish", "2"]).expect(2).says(&["E0914", "different shards made the same output", "cluster `d"]);
 }
 
@@ -214,10 +214,10 @@ fn what_shards_cannot_do_is_refused() {
     assert!(!sandbox.path("out").exists());
     // A damaged part is told by its name.
     sandbox.stamp(&["--shard", "0/1"]).expect(0);
-    let parts = sandbox.tree("out/.dropforge-parts");
-    let part = parts.keys().next().unwrap();
-    sandbox.write(&format!("out/.dropforge-parts/{part}"), "{}");
-    sandbox.stamp(&["--finish", "1"]).expect(1).says(&["E0920", "0-of-1.json"]);
+    let parts = sandbox.tree("out/.dropforge/parts");
+    let part = parts.keys().find(|path| path.ends_with(".state")).unwrap();
+    sandbox.write(&format!("out/.dropforge/parts/{part}"), "{}");
+    sandbox.stamp(&["--finish", "1"]).expect(1).says(&["E0920", "0-of-1.state"]);
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn a_stream_makes_what_the_fleet_makes() {
     // Files that no cluster makes any more are pruned at the end.
     let half: String = fleet.lines().take(count / 2 + 1).map(|line| format!("{line}\n")).collect();
     stream(&sandbox, &half, &["--prune"]).expect(0).says(&[&format!("{} deleted", count - count / 2 - 1)]);
-    assert_eq!(sandbox.tree("out").len(), count / 2 + 2);
+    assert_eq!(sandbox.outputs("out").len(), count / 2 + 1);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn an_interrupted_stream_prunes_nothing() {
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     input.write_all(b"{\"name\": \"a\", \"n\": 2}\n").unwrap();
-    let started = sandbox.path("out/.dropforge-run.tmp");
+    let started = sandbox.path("out/.dropforge/unfinished");
     let mut waits = 0;
     while !started.exists() {
         assert!(waits < 600, "the run does not start");
@@ -96,15 +96,17 @@ fn a_fault_ends_the_stream_and_what_was_written_stays() {
     stream(&sandbox, &broken, &["--prune"]).expect(1).says(&["E0801", &format!("-:{}:", count + 1), "pruned nothing"]);
     let files = sandbox.tree("out");
     assert!(files.contains_key("c0/a.yaml") && files.contains_key("old/a.yaml"));
-    let manifest = &files[".dropforge-manifest.json"];
-    assert!(manifest.contains("\"incomplete\":true") && manifest.contains("\"c0\"") && manifest.contains("\"old\""));
+    let state = sandbox.state("out");
+    assert!(
+        state.contains("\"incomplete\": true") && state.contains("# cluster c0\n") && state.contains("# cluster old\n")
+    );
     sandbox.write("fleet.ndjson", &fleet);
     let check = ["stamp", "t", "--fleet", "fleet.ndjson", "-o", "out", "--check"];
-    sandbox.run(&check).expect(3).says(&["the manifest is incomplete"]);
+    sandbox.run(&check).expect(3).says(&["the state is incomplete"]);
     // The next run mends it.
     stream(&sandbox, &fleet, &["--prune", "-q"]).expect(0);
-    assert!(!sandbox.read("out/.dropforge-manifest.json").contains("incomplete"));
-    assert_eq!(sandbox.tree("out").len(), count + 1);
+    assert!(!sandbox.state("out").contains("incomplete"));
+    assert_eq!(sandbox.outputs("out").len(), count);
     assert_eq!(sandbox.run(&check).expect(0).stdout, "");
 }
 

@@ -138,15 +138,26 @@ impl Sandbox {
         self.run(&[&["stamp", "t", "--fleet", "fleet.ndjson", "-o", "out"], more].concat())
     }
 
-    /// Returns every file below `name` with its content, by path. A manifest is without the options of its runs.
+    /// Returns every file below `name` with its content, by path. A state is without its runs.
     pub fn tree(&self, name: &str) -> BTreeMap<String, String> {
         let mut files = tree(&self.path(name));
-        for (_, text) in files.iter_mut().filter(|(path, _)| path.ends_with(".dropforge-manifest.json")) {
-            if let Some((start, end)) = text.find("\"runs\":").zip(text.find("\"templates\":[\"")) {
-                text.replace_range(start..end, "");
-            }
+        for (path, text) in files.iter_mut().filter(|(path, _)| path.contains(".dropforge/")) {
+            let lines = text.lines().filter(|line| !path.ends_with("/runs") && !line.starts_with("# values"));
+            *text = lines.map(|line| line.split(' ').take(4).collect::<Vec<_>>().join(" ") + "\n").collect();
         }
         files
+    }
+
+    /// Returns every output below `name` with its content, by path.
+    pub fn outputs(&self, name: &str) -> BTreeMap<String, String> {
+        let mut files = self.tree(name);
+        files.retain(|path, _| !path.starts_with(".dropforge/"));
+        files
+    }
+
+    /// Returns the whole state of the directory `name`: its runs, and the files of clusters by name.
+    pub fn state(&self, name: &str) -> String {
+        tree(&self.path(&format!("{name}/.dropforge"))).into_values().rev().collect()
     }
 }
 

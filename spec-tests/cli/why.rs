@@ -118,12 +118,12 @@ fn it_runs_from_elsewhere_and_tells_what_changed() {
 fn values_of_options_are_neither_kept_nor_shown() {
     let sandbox = fleet();
     stamp(&sandbox, &["--set", "app.name=hunter2,app.x=1", "--set-string", "region=eu"]).expect(0);
-    let manifest = sandbox.read("out/.dropforge-manifest.json");
-    assert!(!manifest.contains("hunter2") && manifest.contains("app.name,app.x"), "{manifest}");
+    let state = sandbox.state("out");
+    assert!(!state.contains("hunter2") && state.contains("app.name,app.x"), "{state}");
     let place = "out/us-1/app.yaml:3";
     let outcome = sandbox.run(&["why", place]).expect(0);
     assert!(outcome.stdout.contains("the run writes it like this now\n"), "{}", outcome.stdout);
-    outcome.says(&["2 values that the manifest does not keep", "--set app.name,app.x=…"]);
+    outcome.says(&["2 values that the state does not keep", "--set app.name,app.x=…"]);
     let sets = ["--set", "app.name=hunter2,app.x=1", "--set-string", "region=eu"];
     let outcome = sandbox.run(&[&["why", place], &sets[..]].concat()).expect(0);
     assert!(outcome.stderr.is_empty(), "{}", outcome.stderr);
@@ -247,7 +247,7 @@ fn charts_lead_to_values_of_files_clusters_and_defaults() {
         assert!(told.contains(&format!("  {text}\n")), "{told}");
         assert!(told.ends_with("begins      a document of web/templates/deployment.yaml\n"), "{told}");
     }
-    // What the command prints has no manifest.
+    // What the command prints has no state.
     let rendered = sandbox.run(&["render", "web", "-f", "prod.yaml", "--name", "x"]).expect(0).stdout;
     let line = rendered.lines().position(|line| line.contains("memory")).unwrap() + 1;
     let text = told(&sandbox, &[&format!(":{line}"), "--", "render", "web", "-f", "prod.yaml", "--name", "x"]);
@@ -283,7 +283,7 @@ fn mistakes_are_named() {
     why("out/eu-1/app.yaml:99").expect(2).says(&["so no line 99"]);
     why("out/eu-1/app.yaml:1:99").expect(2).says(&["so no column 99"]);
     why("out/none.yaml:1").expect(1).says(&["out/none.yaml"]);
-    why("values.yaml:1").expect(2).says(&["no directory above `values.yaml` has a manifest"]);
+    why("values.yaml:1").expect(2).says(&["no directory above `values.yaml` has a state"]);
     why(":1").expect(2).says(&["no file and no command"]);
     sandbox.write("out/extra.yaml", "a: 1\n");
     why("out/extra.yaml:1").expect(2).says(&["does not list `extra.yaml`"]);

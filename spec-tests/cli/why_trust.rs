@@ -1,13 +1,13 @@
-//! `dropforge why` and manifests that anyone may have written.
+//! `dropforge why` and states that anyone may have written.
 
-use crate::why_files::{MANIFEST, sandbox, stamped, why};
+use crate::why_files::{RUNS, sandbox, stamped, why};
 
 #[test]
-fn a_manifest_reads_only_files_of_the_project_and_grants_nothing() {
+fn a_state_reads_only_files_of_the_project_and_grants_nothing() {
     let sandbox = stamped();
     std::os::unix::fs::symlink("/etc/passwd", sandbox.path("link.yaml")).unwrap();
     std::os::unix::fs::symlink("/etc", sandbox.path("folder")).unwrap();
-    let manifest = sandbox.read(MANIFEST);
+    let runs = sandbox.read(RUNS);
     let up = "../".repeat(20);
     let outside = [
         "--values=/etc/passwd".to_owned(),
@@ -29,24 +29,18 @@ fn a_manifest_reads_only_files_of_the_project_and_grants_nothing() {
         ["--cache-dir=cache", "--allow=files=.", "--env-prefix=P", "--output=o", "--chdir=t", "--project=p.toml"];
     let refused = outside.iter().map(|one| (one.as_str(), "whose files may be read"));
     for (argument, reason) in refused.chain(grants.map(|one| (one, "it grants or writes something"))) {
-        sandbox.write(MANIFEST, &manifest.replace("\"--values=values.yaml\"", &format!("\"{argument}\"")));
+        sandbox.write(RUNS, &runs.replace("\"--values=values.yaml\"", &format!("\"{argument}\"")));
         let outcome = why(&sandbox);
         assert!([1, 2].contains(&outcome.code) && outcome.stdout.is_empty(), "{argument}: {}", outcome.stdout);
         assert!(!outcome.stderr.contains("root:"), "{argument}: {}", outcome.stderr);
         let entry = format!("has `{argument}`");
-        outcome.says(&[
-            reason,
-            "`arguments` in the manifest `",
-            &entry,
-            "if you trust it",
-            "eu-1/app.yaml:2 -- stamp ",
-        ]);
+        outcome.says(&[reason, "`arguments` in the state `", &entry, "if you trust it", "eu-1/app.yaml:2 -- stamp "]);
     }
     for name in ["cache", "o"] {
         assert!(!sandbox.path(name).exists());
     }
-    sandbox.write(MANIFEST, &manifest.replace("\"folder\":\"..\"", "\"folder\":\"../../..\""));
-    why(&sandbox).expect(1).says(&["whose files may be read", "`folder` in the manifest `"]);
+    sandbox.write(RUNS, &runs.replace("\"folder\": \"..\"", "\"folder\": \"../../..\""));
+    why(&sandbox).expect(1).says(&["whose files may be read", "`folder` in the state `"]);
     // By hand, the same files are read.
     let by_hand = ["why", "out/eu-1/app.yaml:2", "--", "stamp", "t", "--fleet", "fleet.csv", "-f", "values.yaml"];
     sandbox.run(&[&by_hand[..], &["--allow", "files=/etc"]].concat()).expect(0);
@@ -78,7 +72,7 @@ fn pipes_are_not_waited_for() {
     sandbox.pipe("out/eu-1/pipe");
     sandbox.pipe("pipe.yaml");
     sandbox.run(&["why", "out/eu-1/pipe:1"]).expect(1).says(&["it is a pipe, not a file"]);
-    let manifest = sandbox.read(MANIFEST);
-    sandbox.write(MANIFEST, &manifest.replace("--values=values.yaml", "--values=pipe.yaml"));
+    let runs = sandbox.read(RUNS);
+    sandbox.write(RUNS, &runs.replace("--values=values.yaml", "--values=pipe.yaml"));
     why(&sandbox).expect(1).says(&["cannot read `pipe.yaml`: it is a pipe, not a file"]);
 }

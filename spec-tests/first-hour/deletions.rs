@@ -173,10 +173,11 @@ fn a_cluster_whose_path_is_unknown_keeps_its_files() {
     assert!(sandbox.path("out/y/us/b.yaml").exists());
 }
 
-/// Returns the rows of the manifest: path, index of the template, hash.
-fn rows(sandbox: &Sandbox) -> Vec<serde_json::Value> {
-    let manifest: serde_json::Value = serde_json::from_str(&sandbox.read("out/.dropforge-manifest.json")).unwrap();
-    manifest["clusters"].as_object().unwrap().values().flat_map(|rows| rows.as_array().unwrap().clone()).collect()
+/// Returns the rows of the state: path, release, template, digest, run.
+fn rows(sandbox: &Sandbox) -> Vec<Vec<String>> {
+    let state = sandbox.state("out");
+    let rows = state.lines().filter(|line| line.contains(" - "));
+    rows.map(|line| line.split(' ').map(str::to_owned).collect()).collect()
 }
 
 /// Stamps with a file for each document.
@@ -203,30 +204,41 @@ fn what_a_selector_makes_unknowable_is_a_note() {
 }
 
 #[test]
-fn a_manifest_of_the_first_version_is_pruned_as_before() {
+fn a_state_of_the_first_version_is_pruned_as_before() {
     let sandbox = one_less();
-    let files: Vec<String> = rows(&sandbox).iter().map(|row| format!("{}: {}", row[0], row[2])).collect();
+    let files: Vec<String> = rows(&sandbox).iter().map(|row| format!("\"{}\": \"{}\"", row[0], row[3])).collect();
     let old = format!("{{\"files\": {{{}}}, \"hash\": \"blake3\", \"version\": 1}}", files.join(", "));
+    std::fs::remove_dir_all(sandbox.path("out/.dropforge")).unwrap();
     sandbox.write("out/.dropforge-manifest.json", &old);
     deletes(sandbox.stamp(&["--check"]), &[]);
     deletes(sandbox.stamp(&["--check", "--prune"]), &["c3/a.yaml", "c3/b.yaml"]);
     sandbox.stamp(&[]).expect(0);
     // What was stamped has a cluster now, and the rest is still listed.
-    assert!(sandbox.read("out/.dropforge-manifest.json").starts_with("{\"version\":2"));
+    assert!(!sandbox.path("out/.dropforge-manifest.json").exists());
+    assert_eq!(rows(&sandbox).iter().filter(|row| row[2] == "-").count(), 2);
     sandbox.stamp(&["--prune"]).expect(0).says(&["2 deleted"]);
 }
 
 #[test]
-fn hostile_manifests_lead_nowhere() {
+fn hostile_states_lead_nowhere() {
     let sandbox = Sandbox::with(&[("t/a.tera", "keep"), ("fleet.ndjson", "{\"name\":\"c0\"}\n"), ("victim", "keep")]);
     sandbox.stamp(&[]).expect(0);
-    let hash = rows(&sandbox)[0][2].clone();
-    let row = |path: &str| format!("[{},0,{hash}]", serde_json::json!(path));
-    let rows = ["../victim", "/etc/hostname", "a\nb", "", "c0"].map(row).join(",");
-    let manifest =
-        format!("{{\"version\":2,\"templates\":[\"t/a.tera\"],\"clusters\":{{\"c9\":[{rows}]}},\"files\":{{}}}}");
-    sandbox.write("out/.dropforge-manifest.json", &manifest);
-    deletes(sandbox.stamp(&["--check"]), &[]);
+    let [row] = &rows(&sandbox)[..] else { panic!("one row") };
+    let (digest, run) = (&row[3], &row[4]);
+    let paths = ["../victim", "/etc/hostname", "a%0Ab", ".dropforge/runs", "c0", "..", "c0/a/../../../victim", "c0//a"];
+    let line = |path: &&str| format!("{path} - t/a.tera {digest} {run}\n");
+    for head in ["# cluster c9\n", "# cluster ../../x\n", "# cluster -\n"] {
+        let text = format!("{head}{0}{0}", paths.iter().map(line).collect::<String>());
+        sandbox.write("out/.dropforge/clusters/c9.state", &text);
+        deletes(sandbox.stamp(&["--check"]), &[]);
+        sandbox.stamp(&["--prune", "--prune-force"]).expect(0);
+        assert_eq!((&*sandbox.read("victim"), &*sandbox.read("out/c0/a")), ("keep", "keep"));
+        assert_eq!(sandbox.tree(".").keys().filter(|path| path.ends_with("x.state")).count(), 0);
+    }
+    let old = |path: &str| format!("[{},0,\"{digest}\"]", serde_json::json!(path));
+    let rows = ["../victim", "/etc/hostname", "a\nb", "", "c0"].map(old).join(",");
+    let old = format!("{{\"version\":2,\"templates\":[\"t/a.tera\"],\"clusters\":{{\"c9\":[{rows}]}},\"files\":{{}}}}");
+    sandbox.write("out/.dropforge-manifest.json", &old);
     sandbox.stamp(&["--prune", "--prune-force"]).expect(0);
     assert_eq!(sandbox.read("victim"), "keep");
     for bad in ["{\"version\":2,\"files\":{},\"clusters\":[]}", &"[".repeat(100_000), "{\"version\":99,\"files\":{}}"] {

@@ -49,8 +49,8 @@ fn all_outputs_go_into_a_folder() {
     let sandbox = sandbox();
     let outcome = render(&sandbox, &["-o", "out"]).expect(0).says(&["rendered 3 files: 3 new, 0 unchanged"]);
     assert!(outcome.stdout.is_empty() && !outcome.stderr.contains("cluster"), "{}", outcome.stderr);
-    let files: Vec<_> = sandbox.tree("out").into_keys().collect();
-    assert_eq!(files, [".dropforge-manifest.json", "app.yaml", "motd", "sub/base.yml"]);
+    let files: Vec<_> = sandbox.outputs("out").into_keys().collect();
+    assert_eq!(files, ["app.yaml", "motd", "sub/base.yml"]);
     assert_eq!(sandbox.read("out/app.yaml"), APP);
     render(&sandbox, &["-o", "out", "-q"]).expect(0).says(&[]);
     render(&sandbox, &["-o", "out", "--set", "name=api"]).expect(0).says(&["rendered 3 files: 3 changed"]);

@@ -53,7 +53,7 @@ fn equal_files_are_adopted() {
     let sandbox = Sandbox::fleet(2);
     sandbox.stamp(&[]).expect(0);
     let stamped = sandbox.tree("out");
-    std::fs::remove_file(sandbox.path("out/.dropforge-manifest.json")).unwrap();
+    std::fs::remove_dir_all(sandbox.path("out/.dropforge")).unwrap();
     sandbox.stamp(&["--check"]).expect(0);
     sandbox.stamp(&[]).expect(0).says(&["4 unchanged"]);
     assert_eq!(sandbox.tree("out"), stamped);
@@ -84,15 +84,15 @@ fn only_the_selected_clusters_count() {
 #[test]
 fn a_killed_run_has_recorded_its_files() {
     let sandbox = with_mine();
-    sandbox.write("out/.dropforge-run.tmp", "c0/a.yaml\nc1/a.yaml\nc2/a.ya");
+    sandbox.write("out/.dropforge/unfinished", "c0/a.yaml\nc1/a.yaml\nc2/a.ya");
     sandbox.write("out/c2/a.yaml", "mine too\n");
     sandbox.stamp(&["--check"]).expect(3).says(&["1 file that dropforge did not write"]);
     sandbox.stamp(&[]).expect(2).says(&["files: c2/a.yaml"]);
     std::fs::remove_file(sandbox.path("out/c2/a.yaml")).unwrap();
     sandbox.stamp(&[]).expect(0).says(&["1 changed"]);
-    assert!(!sandbox.path("out/.dropforge-run.tmp").exists());
+    assert!(!sandbox.path("out/.dropforge/unfinished").exists());
     for hostile in ["\n\n/\n!\n", "../../x\n", "\u{0}\n"] {
-        sandbox.write("out/.dropforge-run.tmp", hostile);
+        sandbox.write("out/.dropforge/unfinished", hostile);
         sandbox.stamp(&[]).expect(0);
     }
 }
@@ -114,7 +114,7 @@ fn files_of_documents_are_known_before_the_first_write() {
     assert_eq!(sandbox.tree("out").len(), 2);
     documents(&sandbox, &["--check"]).expect(3).says(&["1 file that dropforge did not write"]);
     // A killed run leaves its directories, and the files that were there before it.
-    sandbox.write("out/.dropforge-run.tmp", "c1/\nc2/\n!c2/A.yaml\n");
+    sandbox.write("out/.dropforge/unfinished", "c1/\nc2/\n!c2/A.yaml\n");
     sandbox.write("out/c1/A.yaml", "from the killed run\n");
     documents(&sandbox, &[]).expect(2).says(&["1 file in", "files: c2/A.yaml"]);
     documents(&sandbox, &["--force"]).expect(0).says(&["1 new, 2 changed"]);
@@ -140,69 +140,4 @@ fn one_file_for_all_is_replaced() {
     let single = ["stamp", "t/a.yaml.tera", "--fleet", "fleet.ndjson", "--layout", "single", "-o", "all.yaml"];
     sandbox.run(&single).expect(0);
     assert!(sandbox.read("all.yaml").starts_with("---\n# Source: c0/a.yaml\n"));
-}
-
-const MANIFEST: &str = "out/.dropforge-manifest.json";
-
-/// Stamps with these values and clusters after a common start. Returns the manifest.
-fn branch(values: &str, fleet: &str) -> (Sandbox, String) {
-    let files = [
-        ("t/a.yaml.tera", "name: {{ name }}\nsize: {{ size }}\n"),
-        ("v.yaml", "size: 1\n"),
-        ("f.csv", "name\nc1\nc2\n"),
-    ];
-    let sandbox = Sandbox::with(&files);
-    stamp_branch(&sandbox).expect(0);
-    sandbox.write("v.yaml", values);
-    sandbox.write("f.csv", fleet);
-    stamp_branch(&sandbox).expect(0);
-    let manifest = sandbox.read(MANIFEST);
-    (sandbox, manifest)
-}
-
-fn stamp_branch(sandbox: &Sandbox) -> crate::support::Outcome {
-    sandbox.run(&["stamp", "t", "--fleet", "f.csv", "-f", "v.yaml", "-o", "out"])
-}
-
-/// Returns what a merge leaves: what both begin and end with, and a conflict between.
-fn merged(ours: &str, theirs: &str) -> String {
-    let (mut one, mut two): (Vec<&str>, Vec<&str>) = (ours.lines().collect(), theirs.lines().collect());
-    let mut end = Vec::new();
-    while one.last().is_some_and(|last| two.last() == Some(last)) {
-        end.extend(one.pop());
-        two.pop();
-    }
-    end.reverse();
-    let parts = ["<<<<<<< HEAD"].into_iter().chain(one).chain(["======="]).chain(two).chain([">>>>>>> b"]).chain(end);
-    parts.map(|line| format!("{line}\n")).collect()
-}
-
-#[test]
-fn a_manifest_with_the_conflict_of_a_merge_has_the_files_of_both_sides() {
-    let (sandbox, ours) = branch("size: 2\n", "name\nc1\nc2\n");
-    let (other, theirs) = branch("size: 1\n", "name\nc1\nc2\nc9\n");
-    sandbox.write("f.csv", &other.read("f.csv"));
-    sandbox.write("out/c9/a.yaml", &other.read("out/c9/a.yaml"));
-    sandbox.write(MANIFEST, &merged(&ours, &theirs));
-    let check = ["stamp", "t", "--fleet", "f.csv", "-f", "v.yaml", "-o", "out", "--check"];
-    let checked = sandbox.run(&check).expect(3);
-    assert_eq!(checked.stdout, "update out/c9/a.yaml\n");
-    checked.says(&["the manifest has the conflicts of a merge"]);
-    stamp_branch(&sandbox).expect(0).says(&["1 changed"]);
-    assert_eq!(sandbox.read("out/c9/a.yaml"), "name: c9\nsize: 2\n");
-    assert!(!sandbox.read(MANIFEST).contains("<<<<"));
-    assert_eq!(sandbox.run(&check).expect(0).stderr.matches("conflict").count(), 0);
-}
-
-#[test]
-fn a_manifest_that_cannot_be_merged_says_what_to_do() {
-    let (sandbox, ours) = branch("size: 2\n", "name\nc1\nc2\n");
-    sandbox.write(MANIFEST, &merged(&ours, &ours.replace("t/a.yaml.tera", "t/b.yaml.tera")));
-    stamp_branch(&sandbox).expect(1).says(&["E0920", "different templates", "take one side"]);
-    sandbox.write(MANIFEST, "{");
-    stamp_branch(&sandbox).expect(1).says(&["E0920", "delete it"]);
-    // Files with the content that the run writes are listed again.
-    std::fs::remove_file(sandbox.path(MANIFEST)).unwrap();
-    stamp_branch(&sandbox).expect(0).says(&["2 unchanged"]);
-    assert_eq!(sandbox.read(MANIFEST), ours);
 }

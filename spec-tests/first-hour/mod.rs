@@ -25,6 +25,7 @@ mod recipes;
 mod schema;
 mod selectors;
 mod specialised;
+mod state;
 mod tables;
 mod unread;
 mod usage;

@@ -72,7 +72,10 @@ fn ci_pushes_rendered_manifests_to_a_branch() {
          git add . && git commit -qm first && git remote add origin origin.git && git push -q origin main");
     run("git clone -q -b main origin.git clone1 && cd clone1 && sh render.sh");
     let files = "git --git-dir origin.git ls-tree -r --name-only rendered";
-    assert_eq!(run(files), ".dropforge-manifest.json\neu-1/app.yaml\nus-1/app.yaml\n");
+    assert_eq!(
+        run(files),
+        ".dropforge/clusters/eu-1.state\n.dropforge/clusters/us-1.state\n.dropforge/runs\neu-1/app.yaml\nus-1/app.yaml\n"
+    );
     let app = "git --git-dir origin.git show rendered:eu-1/app.yaml";
     assert!(run(app).contains("replicas: 3\n"), "{}", run(app));
     let count = "git --git-dir origin.git rev-list --count rendered";
@@ -83,7 +86,10 @@ fn ci_pushes_rendered_manifests_to_a_branch() {
     sandbox.write("clusters.yaml", "- name: eu-1\n  replicas: 4\n- name: ap-1\n");
     run("git commit -qam second && git push -q origin main && git clone -q -b main origin.git clone3 && cd clone3 && \
          sh render.sh");
-    assert_eq!(run(files), ".dropforge-manifest.json\nap-1/app.yaml\neu-1/app.yaml\n");
+    assert_eq!(
+        run(files),
+        ".dropforge/clusters/ap-1.state\n.dropforge/clusters/eu-1.state\n.dropforge/runs\nap-1/app.yaml\neu-1/app.yaml\n"
+    );
     assert!(run(app).contains("replicas: 4\n"), "{}", run(app));
     assert_eq!(run(count), "3\n");
     // A template with an error stops the script before anything is pushed.

@@ -55,7 +55,7 @@ fn templates_values_and_artifacts_are_read_from_a_bucket() {
     assert_eq!(code, Some(0), "{errors}");
     let read = |name: &str| std::fs::read_to_string(dir.path().join("out").join(name)).expect("an output");
     assert_eq!(read("us/app.yaml"), "name: us\n");
-    assert!(read(".dropforge-manifest.json").contains("[\"s3://fleet/t/app.yaml.tera\"]"));
+    assert!(read(".dropforge/clusters/eu.state").contains(" - s3://fleet/t/app.yaml.tera "));
     let (code, _, errors) = run(&[&stamp[..], &["--watch"]].concat());
     assert!(code == Some(2) && errors.contains("`--watch` does not apply"), "{errors}");
     let (code, _, errors) = run(&[&stamp[..], &["s3://fleet/other"]].concat());

@@ -264,10 +264,10 @@ fn packs_and_single_objects() {
     }
     // The same bytes in a directory, from another number of threads.
     // A killed run with packs leaves an empty record.
-    std::fs::create_dir(world.dir.path().join("out")).expect("a directory");
-    world.write("out/.dropforge-run.tmp", "");
+    std::fs::create_dir_all(world.dir.path().join("out/.dropforge")).expect("a directory");
+    world.write("out/.dropforge/unfinished", "");
     let (code, text) = run(&["-o", "out", "--pack", "tar.zst", "-j", "1"]);
-    assert!(!world.dir.path().join("out/.dropforge-run.tmp").exists());
+    assert!(!world.dir.path().join("out/.dropforge/unfinished").exists());
     assert_eq!(code, Some(0), "{text}");
     for name in ["pack-00000.tar.zst", "pack-00000.index.json"] {
         let object = store.get(&format!("tar.zst/{name}"), 1 << 20).expect("read").expect("an object");
@@ -358,9 +358,9 @@ fn shards() {
     assert!(code == Some(0) && text.contains("2 deleted"), "{code:?} {text}");
     assert_eq!(objects(&store), expected(40, 1));
     let own: Vec<String> =
-        store.list(".dropforge-parts").expect("a listing").map(|one| one.expect("one").key).collect();
+        store.list(".dropforge/parts").expect("a listing").map(|one| one.expect("one").key).collect();
     assert!(own.is_empty(), "{own:?}");
-    // The manifest has the tags of objects: nothing is put again.
+    // The state has the tags of objects: nothing is put again.
     let (code, text) = world.run(&settings, &["-o", url]);
     assert!(code == Some(0) && text.contains(": 80 unchanged"), "{code:?} {text}");
 }

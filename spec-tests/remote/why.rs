@@ -121,15 +121,15 @@ fn templates_and_values_are_compared_by_their_urls() {
         let text = world.why(&format!("{out}/eu/app.yaml:2"));
         assert!(text.contains("from s3://fleet/values.yaml:1:4\n"), "{text}");
     }
-    let manifest = std::fs::read_to_string(world.dir.path().join("out/.dropforge-manifest.json")).expect("a manifest");
-    for name in ["s3://fleet/fleet.ndjson", "s3://fleet/values.yaml", "s3://fleet/t/lib/_name.tera"] {
-        assert!(manifest.contains(&format!("\"{name}\":\"")), "{manifest}");
+    let state = std::fs::read_to_string(world.dir.path().join("out/.dropforge/runs")).expect("a state");
+    for name in ["s3://fleet/values.yaml", "s3://fleet/t/lib/_name.tera"] {
+        assert!(state.contains(&format!("\"{name}\": \"")), "{state}");
     }
     let temporary = std::env::temp_dir().display().to_string();
-    assert!(!manifest.contains("\"\"") && !manifest.contains(temporary.trim_matches('/')), "{manifest}");
+    assert!(!state.contains("\"\"") && !state.contains(temporary.trim_matches('/')), "{state}");
     put("t/lib/_name.tera", "name: {{ name }}\nx:  {{ x }}");
     put("values.yaml", "x: 2\n");
-    put("fleet.ndjson", "{\"name\":\"eu\"}\n\n");
+    put("fleet.ndjson", "{\"name\": \"eu\"}\n");
     let (_, _, errors) = world.run(&["why", "s3://fleet/out/eu/app.yaml:1"]);
     let expected = ["fleet.ndjson", "t/lib/_name.tera", "values.yaml"]
         .map(|name| format!("warning: `s3://fleet/{name}` was changed after the run\n"));
@@ -154,18 +154,18 @@ fn mistakes_are_named() {
     world.refused("s3://fleet:1", 2, &["`s3://fleet` names no object"]);
     world.refused("oci://localhost/x:1", 2, &["names no object"]);
     put("ok/eu/other.yaml", b"a: 1\n");
-    let unlisted = "the manifest `s3://fleet/ok/.dropforge-manifest.json` does not list `eu/other.yaml`";
+    let unlisted = "the state `s3://fleet/ok/.dropforge` does not list `eu/other.yaml`";
     world.refused("s3://fleet/ok/eu/other.yaml:1", 2, &[unlisted]);
     put("none/app.yaml", b"a: 1\n");
-    world.refused("s3://fleet/none/app.yaml:1", 2, &["no prefix above `s3://fleet/none/app.yaml` has a manifest"]);
+    world.refused("s3://fleet/none/app.yaml:1", 2, &["no prefix above `s3://fleet/none/app.yaml` has a state"]);
     put("app.yaml", b"a: 1\n");
     world.refused("s3://fleet/app.yaml:1", 2, &["no prefix above `s3://fleet/app.yaml`"]);
     put("bad/app.yaml", b"a: 1\n");
-    put("bad/.dropforge-manifest.json", b"{\"version\":2,");
-    world.refused("s3://fleet/bad/app.yaml:1", 1, &["E0920", "is not a valid manifest"]);
+    put("bad/.dropforge/runs", b"{\"version\":3,");
+    world.refused("s3://fleet/bad/app.yaml:1", 1, &["E0920", "is not a valid state"]);
     put("ok/eu/app.yaml", b"\xff\n");
     world.refused("s3://fleet/ok/eu/app.yaml:1", 1, &["is not valid UTF-8"]);
-    // A command needs no manifest.
+    // A command needs no state.
     let command = ["why", "s3://fleet/none/app.yaml:1", "--", "render", "a.tera", "--set", "a=1"];
     world.write("a.tera", "a: {{ a }}\n");
     let (code, text, errors) = world.run(&command);
@@ -231,7 +231,7 @@ fn packs_that_are_damaged_are_named() {
         store.put(key, bytes.into(), Condition::Always).expect("put");
     };
     let get = |key: &str| store.get(key, 1 << 20).expect("read").expect("an object").bytes.to_vec();
-    let (list, index, pack) = (get(".dropforge-packs.json"), get("pack-00000.index.json"), get("pack-00000.tar.zst"));
+    let (list, index, pack) = (get(".dropforge/packs"), get("pack-00000.index.json"), get("pack-00000.tar.zst"));
     let damaged: Vec<u8> = pack.iter().map(|byte| byte ^ 1).collect();
     put("pack-00000.tar.zst", damaged);
     world.refused(place, 1, &["E1110", "does not have the content of the index"]);
@@ -244,8 +244,8 @@ fn packs_that_are_damaged_are_named() {
     // A list of a version without the options of the run.
     let text = String::from_utf8(list).expect("text");
     let (start, end) = (text.find(",\"run\":").expect("a run"), text.find(",\"packs\":").expect("packs"));
-    put(".dropforge-packs.json", (text[..start].to_owned() + &text[end..]).into_bytes());
+    put(".dropforge/packs", (text[..start].to_owned() + &text[end..]).into_bytes());
     world.refused(place, 2, &["does not have the options of the run"]);
-    put(".dropforge-packs.json", b"{\"version\":9}".to_vec());
+    put(".dropforge/packs", b"{\"version\":9}".to_vec());
     world.refused(place, 1, &["E0920", "is not a valid list of packs"]);
 }

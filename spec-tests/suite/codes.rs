@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use dropforge::bulk::schema::ValuesSchema;
 use dropforge::bulk::{
-    Cluster, Failure, Fleet, FleetOptions, Format, Job, KubeSchemas, Layers, Layout, Manifest, Merge, MissingNames,
-    Options, Origins, Output, OutputDir, Overlay, Plan, ReadValues, Renderer, Selection, Selector, Stamp, Watch,
-    discover, finish_shards, input, schema, stamp, stream, values,
+    Cluster, Failure, Fleet, FleetOptions, Format, Job, KubeSchemas, Layers, Layout, Merge, MissingNames, Options,
+    Origins, Output, OutputDir, Overlay, Plan, ReadValues, Renderer, Selection, Selector, Stamp, Watch, discover,
+    finish_shards, input, schema, stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _, NoLoader};
@@ -345,8 +345,10 @@ fn missing_part() -> Vec<Code> {
 
 fn bad_manifest() -> Vec<Code> {
     in_dir(|dir| {
-        std::fs::write(dir.join(dropforge::bulk::MANIFEST), "not ours").expect("a file");
-        code(Manifest::read(Some(&OutputDir::create(dir).expect("open"))))
+        let own = dir.join(dropforge::bulk::STATE);
+        std::fs::create_dir(&own).expect("a directory");
+        std::fs::write(own.join("runs"), "not ours").expect("a file");
+        code(State::read(Some(&OutputDir::create(dir).expect("open"))))
     })
 }
 

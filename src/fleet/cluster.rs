@@ -5,9 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::input::{self, Format, Place};
+use super::state::short_digest;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::text::{Source, Span};
 use dropforge_value::{Data, DataMap, json_maps};
+use serde::Serializer as _;
 
 /// A cluster: its name and its own inputs.
 ///
@@ -159,6 +161,15 @@ impl Cluster {
         };
         let data = input::json(source, line.clone())?;
         data.try_into_map().map(Cow::Owned).map_err(|other| not_a_map(&other).at(source, Span::of(line), ""))
+    }
+
+    /// Returns a short digest of the cluster's own inputs, as they were written.
+    pub fn digest(&self) -> String {
+        let ClusterInputs::Parsed(parsed) = &self.0 else { return short_digest(self.json().unwrap_or("").as_bytes()) };
+        let mut text = Vec::new();
+        // Values that JSON does not have are left out.
+        let _ = serde_json::Serializer::new(&mut text).collect_map(&parsed.inputs);
+        short_digest(&text)
     }
 
     /// Returns the cluster's own inputs, perhaps with empty lists: items are not read if the inputs are still text.

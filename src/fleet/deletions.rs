@@ -1,4 +1,4 @@
-//! The files of a manifest that nothing makes any more.
+//! The files of a state that nothing makes any more.
 //!
 //! A run only judges the files of its own project. With the templates of the project file it judges all that such runs
 //! have made, so that renamed templates leave nothing. Otherwise it judges those of its own templates: those that it was
@@ -11,11 +11,11 @@ use std::sync::Arc;
 use super::destination::{Destination, FileReader};
 use super::job::Job;
 use super::key_set::SortedKeys;
-use super::manifest::{Entry, Manifest, Ownership, RunOptions};
 use super::output_path::check_path;
+use super::state::{Entry, Ownership, RunOptions, State};
 use dropforge_base::diagnostics::{Result, counted};
 
-/// Files of a manifest that nothing makes any more.
+/// Files of a state that nothing makes any more.
 pub(super) struct Deletions<'j> {
     job: Job<'j>,
     /// The paths that clusters of the whole fleet make.
@@ -48,19 +48,19 @@ impl<'j> Deletions<'j> {
     ///
     /// # Errors
     /// Errors of reading clusters and of temporary files.
-    pub(super) fn find(job: &Job<'j>, manifest: &Manifest, made: Vec<Arc<SortedKeys>>) -> Result<Self> {
+    pub(super) fn find(job: &Job<'j>, state: &State, made: Vec<Arc<SortedKeys>>) -> Result<Self> {
         let unknown_clusters = job.plan.unknown_clusters(job.fleet)?;
         let others = (0, String::new());
-        let runs = manifest.ownership(job.options.run.as_ref());
+        let runs = state.ownership(job.options.run.as_ref());
         let mut found = Self { job: *job, made, unknown_clusters, runs, count: 0, unknown: 0, of_run: 0, others };
         let (mut count, mut unknown, mut of_run, mut others) = (0, 0, 0, (0, String::new()));
         let fleets = job.options.run.as_ref().map(RunOptions::fleets);
-        manifest.each(&mut |entry| {
+        state.each(&mut |entry| {
             let fate = found.fate(entry)?;
             of_run += usize::from(found.is_of_run(entry));
             count += usize::from(fate == Fate::Stale);
             unknown += usize::from(fate == Fate::Unknown);
-            let known = fleets.as_ref().zip(manifest.fleets(entry).filter(|_| fate == Fate::Stale));
+            let known = fleets.as_ref().zip(state.fleets(entry).filter(|_| fate == Fate::Stale));
             if let Some((_, other)) = known.filter(|(own, other)| *own != other) {
                 others = (others.0 + 1, other.join("`, `"));
             }
@@ -75,7 +75,7 @@ impl<'j> Deletions<'j> {
     /// # Errors
     /// `plan.mass_delete`.
     pub(super) fn guarded(self) -> Result<Self> {
-        match Manifest::guard(self.count, self.of_run, self.job.options.prune_force) {
+        match State::guard(self.count, self.of_run, self.job.options.prune_force) {
             Ok(()) => Ok(self),
             Err(error) => Err(self.of_others().into_iter().fold(error, |error, note| error.with_note(note))),
         }
@@ -109,7 +109,7 @@ impl<'j> Deletions<'j> {
     /// Returns `true` if the run decides on the file. Files of unknown makers are only pruned.
     fn is_of_run(&self, entry: Entry<'_>) -> bool {
         match (entry.ownership(&self.runs), entry.maker) {
-            (Ownership::Other, _) => false,
+            (Ownership::Other | Ownership::Unknown, _) => false,
             (Ownership::Whole, Some(_)) => true,
             (Ownership::Templates, Some((_, template))) => self.job.options.templates.covers(template),
             (_, None) => self.job.options.prune,
@@ -119,17 +119,17 @@ impl<'j> Deletions<'j> {
     /// Removes the files that have not changed since they were written. Returns the number of removed and of changed files.
     ///
     /// # Errors
-    /// `file.write_failed`; errors of reading the manifest.
-    pub(super) fn remove<D: Destination>(&self, manifest: &Manifest, from: &D) -> Result<(usize, usize)> {
+    /// `file.write_failed`; errors of reading the state.
+    pub(super) fn remove<D: Destination>(&self, state: &State, from: &D) -> Result<(usize, usize)> {
         let (mut removed, mut changed) = (0, 0);
         if self.count == 0 {
             return Ok((0, 0));
         }
-        manifest.each(&mut |entry| {
+        state.each(&mut |entry| {
             if !self.contains(entry)? {
                 return Ok(());
             }
-            // Someone may have edited the manifest, so paths are checked as for writing.
+            // Someone may have edited the state, so paths are checked as for writing.
             let removal = match check_path(entry.path) {
                 Ok(()) => from.remove(entry)?,
                 Err(_) => Some(false),
@@ -167,7 +167,7 @@ const LOOKED_UP: usize = 1_000;
 /// Files that former runs with the options of this one made, and that nothing makes any more. They stay without `--prune`.
 pub(super) struct Leftovers<'j, R> {
     job: Job<'j>,
-    /// The number of the run in the manifest.
+    /// The number of the run in the state.
     run: usize,
     reader: RefCell<R>,
     count: Cell<usize>,
@@ -176,9 +176,9 @@ pub(super) struct Leftovers<'j, R> {
 
 impl<'j, R: FileReader> Leftovers<'j, R> {
     /// Begins to look for the leftovers of a run that made all its files. Returns `None` if there are none.
-    pub(super) fn of(job: &Job<'j>, manifest: &Manifest, reader: R) -> Option<Self> {
+    pub(super) fn of(job: &Job<'j>, state: &State, reader: R) -> Option<Self> {
         let run = job.options.run.as_ref().filter(|_| job.options.leftovers && !job.options.prune)?;
-        let (run, reader) = (manifest.run_with(run)?, RefCell::new(reader));
+        let (run, reader) = (state.run_with(run)?, RefCell::new(reader));
         Some(Self { job: *job, run, reader, count: Cell::new(0), first: RefCell::default() })
     }
 
@@ -191,7 +191,7 @@ impl<'j, R: FileReader> Leftovers<'j, R> {
         if !entry.is_of_run(self.run) || !entry.maker.is_some_and(is_covered) {
             return Ok(());
         }
-        // Someone may have removed it, or edited the manifest.
+        // Someone may have removed it, or edited the state.
         let is_there = self.count.get() >= LOOKED_UP
             || (check_path(entry.path).is_ok() && self.reader.borrow_mut().exists(entry.path)?);
         if is_there {

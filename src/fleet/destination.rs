@@ -5,9 +5,8 @@ use std::sync::Mutex;
 use super::job::Job;
 use super::key_set::KeySet;
 use super::known_files::KnownFiles;
-use super::manifest::OwnFiles;
-use super::manifest::{Entry, Rows};
 use super::report::Report;
+use super::state::{Entry, OwnFiles, Rows};
 use super::workers::Sink;
 use dropforge_base::diagnostics::Result;
 
@@ -31,7 +30,7 @@ pub trait Destination: OwnFiles {
     /// Returns `true` if this run created the place and has written no output.
     fn is_fresh(&self) -> bool;
 
-    /// Calls `each` with the path of every file below `directory`, which may be missing. Files that the manifest lists may
+    /// Calls `each` with the path of every file below `directory`, which may be missing. Files that the state lists may
     /// be left out.
     ///
     /// # Errors

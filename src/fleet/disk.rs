@@ -1,19 +1,23 @@
 //! Outputs in a directory.
 
 use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::BorrowedFd;
 use std::sync::Mutex;
 
 use super::destination::{Destination, FileReader, Files};
 use super::job::Job;
 use super::known_files::KnownFiles;
-use super::manifest::OwnFiles;
-use super::manifest::{Entry, Row};
-use super::output_dir::OutputDir;
-use super::output_files::{Change, OutputReader, OutputWriter, WriteParts, appeared, open_existing, remove, unlink};
+use super::output_dir::{OutputDir, cannot};
+use super::output_files::{
+    Change, OutputReader, OutputWriter, WriteParts, appeared, open_existing, open_file, remove, unlink,
+};
 use super::pieces::Piece;
 use super::plan::Placed;
 use super::report::Report;
 use super::sinks::Outputs;
+use super::stamp::values_row;
+use super::state::{Entry, MAX_SECTION, OwnFiles, PutFile, ReadFile, Row};
 use super::workers::{Late, Sink, SinkError, SinkResult, for_template};
 use crate::lock;
 use dropforge_base::diagnostics::Result;
@@ -35,6 +39,23 @@ impl OwnFiles for OutputDir {
 
     fn remove_own(&self, name: &str) -> Result<()> {
         unlink(self, name)
+    }
+
+    fn read_each(&self, directory: &str, extension: &str, each: ReadFile<'_>) -> Result<()> {
+        let mut content = Vec::new();
+        self.each_name(directory, extension, &mut |handle, name| {
+            let path = format!("{directory}/{name}");
+            read_at_once(handle, name, &mut content).map_err(|error| cannot("read", &self.full_path(&path), error))?;
+            each(&path, &mut &content[..])
+        })
+    }
+
+    fn write_each(&self, fsync: bool, files: &mut dyn FnMut(PutFile<'_>) -> Result<()>) -> Result<()> {
+        let mut writer = OutputWriter::new(self, fsync).forced(true);
+        files(&mut |name, content| {
+            writer.stage(name, content)?;
+            writer.rename_all().1
+        })
     }
 }
 
@@ -63,7 +84,7 @@ impl Destination for OutputDir {
     }
 
     fn remove(&self, entry: Entry<'_>) -> Result<Option<bool>> {
-        remove(self, entry.path, |content| blake3::hash(content) == entry.hash)
+        remove(self, entry.path, |content| entry.has_content(&blake3::hash(content)))
     }
 }
 
@@ -76,6 +97,26 @@ impl FileReader for OutputReader<'_> {
         Ok(self.read_with_mode(path)?.map(|(content, executable)| (content, Some(executable))))
     }
 }
+
+/// Reads a small file into `to` with as few system calls as there can be: a short read is the last one.
+fn read_at_once(parent: BorrowedFd<'_>, name: &str, to: &mut Vec<u8>) -> io::Result<()> {
+    let mut file = open_file(parent, name)?;
+    to.resize(to.capacity().max(AT_ONCE), 0);
+    let mut end = 0;
+    loop {
+        let free = to.get_mut(end..).unwrap_or_default();
+        let (length, read) = (free.len(), file.read(free)?);
+        end += read;
+        if read < length || end > MAX_SECTION {
+            to.truncate(end);
+            return Ok(());
+        }
+        to.resize(to.len() * 2, 0);
+    }
+}
+
+/// The number of bytes that are read at once.
+const AT_ONCE: usize = 1 << 14;
 
 /// A file of a cluster that was written, or that already had its content.
 struct Written {
@@ -129,7 +170,9 @@ impl<'j> DiskSink<'j> {
 
     /// Notes the files of a cluster.
     fn note(&mut self, cluster: &Placed<'_>) -> Result<()> {
+        let values = values_row(&self.outputs.job, cluster.cluster);
         let mut files = lock(self.files);
+        values.into_iter().try_for_each(|row| files.rows.add(row))?;
         self.written.drain(..).try_for_each(|Written { output, path, hash, .. }| {
             files.made.add(&path)?;
             let (cluster, template) = (cluster.name().to_owned(), u32::try_from(output).unwrap_or(u32::MAX));

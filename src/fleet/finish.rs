@@ -1,4 +1,4 @@
-//! The end of a run of several shards: their parts become the manifest.
+//! The end of a run of several shards: their parts become the state.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,17 +7,17 @@ use std::sync::Arc;
 use super::destination::Destination;
 use super::job::Job;
 use super::key_set::KeySet;
-use super::manifest::{Manifest, Row, Rows};
 use super::output_dir::OutputDir;
 use super::report::Report;
-use super::shards::{PlanShard, Shard};
-use super::stamp::{Before, WrittenRows, end, made_twice};
+use super::shards::{PARTS, PlanShard, Shard};
+use super::stamp::{Before, WrittenRows, end, made_twice, makers};
+use super::state::{Row, Rows, State, damaged};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted, listed};
 
 /// Maximum number of shards or outputs to name.
 const NAMED: usize = 5;
 
-/// Ends a run of `count` shards in the directory `out`: makes their parts into the manifest, prunes, and removes all
+/// Ends a run of `count` shards in the directory `out`: makes their parts into the state, prunes, and removes all
 /// parts, also those of other plans. `job` is the run without shards; `plan` is the digest of its inputs.
 ///
 /// # Errors
@@ -34,23 +34,22 @@ pub fn finish_shards(job: &Job<'_>, plan: &str, count: u32, out: &Path) -> Resul
 /// # Errors
 /// Same as [`finish_shards`]; errors of the destination.
 pub(crate) fn finish_shards_of<D: Destination>(job: &Job<'_>, plan: &str, count: u32, to: &D) -> Result<Report> {
-    let manifest = Manifest::of(Some(to))?;
+    let state = State::of(Some(to))?;
     let parts = parts(plan, count, to)?;
     let (count, files) = files(job, &parts)?;
     let mut report = Report { clusters: job.plan.clusters(), unchanged: count, ..Report::default() };
     // The record of a run that was killed stays: its files may be in no part.
-    let before = Before { manifest: &manifest, stale: None, record: None };
+    let before = Before { state: &state, stale: None, record: None };
     end(job, to, before, Ok(files), &mut report);
     Ok(report)
 }
 
 /// Opens the parts of a plan.
-fn parts<D: Destination>(plan: &str, count: u32, from: &D) -> Result<Vec<Manifest>> {
+fn parts<D: Destination>(plan: &str, count: u32, from: &D) -> Result<Vec<State>> {
     let (mut parts, mut missing) = (Vec::new(), Vec::new());
     for shard in (0..count).filter_map(|index| Shard::new(index, count)) {
-        let part = PlanShard { plan: plan.to_owned(), shard }.part();
-        match from.open_own(&part)? {
-            Some(file) => parts.push(Manifest::part(part, file)),
+        match State::of_part(from, &PlanShard { plan: plan.to_owned(), shard })? {
+            Some(part) => parts.push(part),
             None => missing.push(shard.to_string()),
         }
     }
@@ -72,17 +71,20 @@ pub(crate) fn missing_parts(missing: &[String], count: u32) -> Box<Diagnostic> {
 ///
 /// # Errors
 /// `plan.duplicate_output` if two shards made the same file; errors of reading the parts.
-fn files(job: &Job<'_>, parts: &[Manifest]) -> Result<(usize, WrittenRows)> {
-    let outputs = job.plan.outputs().iter().map(|output| job.options.templates.path(&output.template));
-    let templates: HashMap<&str, u32> = outputs.zip(0..).collect();
+fn files(job: &Job<'_>, parts: &[State]) -> Result<(usize, WrittenRows)> {
+    let makers = makers(job);
+    let of_run = makers.iter().map(|made_by| (made_by.release.as_str(), made_by.template.as_str())).zip(0..);
+    let places: HashMap<(&str, &str), u32> = of_run.collect();
     let (mut rows, mut paths, mut count) = (Rows::default(), KeySet::default(), 0);
     for part in parts {
-        part.each(&mut |entry| {
-            let found = entry.maker.and_then(|(cluster, template)| Some((cluster, *templates.get(template)?)));
-            let (cluster, template) = found.ok_or_else(|| part.damaged())?;
-            count += 1;
-            paths.add(entry.path)?;
-            rows.add(Row::of(entry, cluster, template))
+        part.each_with_values(&mut |entry| {
+            let found = entry.maker.and_then(|(cluster, name)| Some((cluster, *places.get(&(entry.release, name))?)));
+            let (cluster, place) = found.ok_or_else(|| damaged(PARTS, None))?;
+            if !entry.is_of_values() {
+                count += 1;
+                paths.add(entry.path)?;
+            }
+            Row::of(entry, cluster, place).try_for_each(|row| rows.add(row))
         })?;
     }
     let paths = paths.sort()?;

@@ -106,7 +106,7 @@ fn candidates_of_documents<D: Destination>(
             return Ok(());
         }
         to.each_file(&directory, &mut |path| {
-            // Names that no output can have are our own, such as the manifest's.
+            // Names that no output can have are our own, such as those of the state.
             if !known.contains(path)? && check_path(path).is_ok() {
                 push_line(record, &["!", path])?;
                 found.add(at, path)?;

@@ -8,13 +8,13 @@ use std::sync::atomic::AtomicBool;
 use super::cluster::Cluster;
 use super::fleet::{Fleet, FleetStream};
 use super::layers::{Layers, Overlay};
-use super::manifest::{ReadLog, RunOptions};
 use super::output_files::Change;
 use super::output_names::TemplatePaths;
 use super::pieces::Piece;
 use super::plan::Plan;
 use super::shards::PlanShard;
 use super::specialised::{Specialisation, Specialise};
+use super::state::{ReadLog, RunOptions};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::mask::Mask;
 use dropforge_base::stdlib::globs::Glob;
@@ -176,7 +176,7 @@ pub struct Options {
     pub leftovers: bool,
     /// Overwrite files that dropforge did not write.
     pub force: bool,
-    /// The paths of the templates, which tell the files of this run from those of others in the manifest.
+    /// The paths of the templates, which tell the files of this run from those of others in the state.
     pub templates: TemplatePaths,
     /// Prune even if more than half of the files would be removed.
     pub prune_force: bool,
@@ -190,13 +190,13 @@ pub struct Options {
     pub keep_empty: bool,
     /// The order of the documents of a cluster in a stream.
     pub order: Order,
-    /// Stamp a shard: write a part of the manifest instead of the manifest, and prune nothing.
+    /// Stamp a shard: write a part of the state instead of the state, and prune nothing.
     pub shard: Option<PlanShard>,
     /// When to specialise templates to the values that the clusters share.
     pub specialise: Specialise,
-    /// The options of the command, for the manifest.
+    /// The options of the command, for the state.
     pub run: Option<RunOptions>,
-    /// The files that the run reads, for the manifest.
+    /// The files that the run reads, for the state.
     pub read: ReadLog,
 }
 
@@ -302,7 +302,7 @@ pub enum RunMode<'m> {
     Preview(OnPreview<'m>),
     /// Writes those of clusters that are read batch by batch, instead of the fleet of the run.
     Batches(FleetStream<'m>),
-    /// Writes the manifest after all shards of a plan are done.
+    /// Writes the state after all shards of a plan are done.
     Finish {
         /// The digest of the plan.
         plan: &'m str,

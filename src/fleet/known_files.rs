@@ -1,20 +1,20 @@
-//! The files in a place that dropforge wrote: those that the manifest lists, and those that an unfinished run recorded
+//! The files in a place that dropforge wrote: those that the state lists, and those that an unfinished run recorded
 //! before its first write.
 
 use std::io::{self, BufRead, BufReader};
 
 use super::key_set::{KeySet, SortedKeys};
-use super::manifest::{Manifest, OwnFiles, Owner, RunOptions};
 use super::scratch::Scratch;
 use super::shards::PARTS;
+use super::state::{OwnFiles, Owner, RunOptions, State};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// The record of a run, which exists until the run ends. If it exists at the start, an earlier run was killed.
-pub(super) const RUN_RECORD: &str = ".dropforge-run.tmp";
+pub(super) const RUN_RECORD: &str = ".dropforge/unfinished";
 
 /// The files of an output directory that dropforge wrote.
 pub struct KnownFiles<'m> {
-    manifest: &'m Manifest,
+    state: &'m State,
     /// The files of other projects.
     others: Option<SortedKeys>,
     pub(super) record: Record,
@@ -24,15 +24,15 @@ impl<'m> KnownFiles<'m> {
     /// Reads the records of unfinished runs and shards for `run`. The one called `own` will be written again.
     ///
     /// # Errors
-    /// Errors of reading them, and of reading the manifest.
+    /// Errors of reading them, and of reading the state.
     pub(super) fn read(
         from: Option<&dyn OwnFiles>,
-        (manifest, run): (&'m Manifest, Option<&RunOptions>),
+        (state, run): (&'m State, Option<&RunOptions>),
         own: &str,
     ) -> Result<Self> {
         let (mut names, mut record) = (vec![RUN_RECORD.to_owned()], RecordReader::default());
-        let others = manifest.of_others(run)?;
-        let Some(from) = from else { return Ok(Self { manifest, others, record: record.finish()? }) };
+        let others = state.of_others(run)?;
+        let Some(from) = from else { return Ok(Self { state, others, record: record.finish()? }) };
         from.each_own(PARTS, &mut |path| {
             names.extend(path.ends_with(".run").then(|| path.to_owned()));
             Ok(())
@@ -42,7 +42,7 @@ impl<'m> KnownFiles<'m> {
                 record.read(&mut BufReader::new(file), name == own)?;
             }
         }
-        Ok(Self { manifest, others, record: record.finish()? })
+        Ok(Self { state, others, record: record.finish()? })
     }
 
     /// Returns `true` if dropforge wrote the file at `path` for the project of the run.
@@ -50,7 +50,7 @@ impl<'m> KnownFiles<'m> {
     /// # Errors
     /// Errors of temporary files.
     pub fn contains(&self, path: &str) -> Result<bool> {
-        Ok(!self.is_of_other(path)? && (self.manifest.contains(path)? || self.record.contains(path)?))
+        Ok(!self.is_of_other(path)? && (self.state.contains(path)? || self.record.contains(path)?))
     }
 
     /// Returns `true` if the file at `path` is another project's.
@@ -64,13 +64,13 @@ impl<'m> KnownFiles<'m> {
     /// Returns the owner of the file at `path`, if it is another project's.
     ///
     /// # Errors
-    /// Errors of reading the manifest.
+    /// Errors of reading the state.
     pub(super) fn owner(&self, path: &str) -> Result<Option<Owner>> {
-        if self.is_of_other(path)? { self.manifest.project_of(path) } else { Ok(None) }
+        if self.is_of_other(path)? { self.state.project_of(path) } else { Ok(None) }
     }
 }
 
-/// The files that a run may write and that its manifest does not list yet. It is written before the first of them.
+/// The files that a run may write and that its state does not list yet. It is written before the first of them.
 ///
 /// A line is a path, or a directory with a `/` at its end for files whose names are known only after rendering, or `!`
 /// and the path of a file in such a directory that was there before the run.

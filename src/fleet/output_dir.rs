@@ -15,14 +15,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::state::STATE;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// The suffix of temporary files.
 const TEMPORARY: &str = ".dropforge.tmp";
 /// Maximum bytes of the name of an output in that of a temporary file.
 const TEMPORARY_NAME: usize = 128;
-/// The start of the names of dropforge's own files.
-pub(super) const OWN: &str = ".dropforge-";
 /// Maximum attempts to find a free name for a temporary file.
 const TRIES: usize = 100;
 
@@ -172,6 +171,39 @@ impl OutputDir {
         Ok(())
     }
 
+    /// Calls `each` with the handle of `directory`, which may be missing, and the name of every regular file in it that ends
+    /// with `extension`, by name.
+    ///
+    /// # Errors
+    /// `file.write_failed`, `file.read_failed`, `file.symbolic_link`; errors of `each`.
+    pub(super) fn each_name(
+        &self,
+        directory: &str,
+        extension: &str,
+        each: &mut dyn FnMut(BorrowedFd<'_>, &str) -> Result<()>,
+    ) -> Result<()> {
+        let (mut walker, mut names) = (Walker::new(self, false), Vec::new());
+        let Some((handle, _)) = walker.parent(&format!("{directory}/x"))? else { return Ok(()) };
+        let unreadable = |error: Errno| cannot("read", &self.full_path(directory), error.into());
+        for entry in Dir::read_from(&*handle).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            if !name.ends_with(extension) || name.starts_with('.') {
+                continue;
+            }
+            match entry.file_type() {
+                FileType::RegularFile => names.push(name.to_owned()),
+                FileType::Symlink => return Err(through_link(&self.full_path(directory).join(name), name)),
+                FileType::Unknown if kind_of(&*handle, name) == Some(FileType::RegularFile) => {
+                    names.push(name.to_owned());
+                }
+                _ => {}
+            }
+        }
+        names.sort_unstable();
+        names.iter().try_for_each(|name| each(handle.as_fd(), name))
+    }
+
     /// Returns `true` if this run created the directory and has written no file.
     pub(super) fn is_fresh(&self) -> bool {
         self.fresh.load(Ordering::Relaxed)
@@ -187,16 +219,17 @@ impl OutputDir {
         self.path.join(path)
     }
 
-    /// Creates an empty temporary file next to `name` and returns it with its name, which tells the process. A file of
-    /// dropforge's own has always the same one, as only one run writes it at a time: so the next run replaces what one
+    /// Creates an empty temporary file next to the one at `path` and returns it with its name, which tells the process. A
+    /// file of dropforge's own has always the same one, as only one run writes it at a time: so the next run replaces what one
     /// left behind that was killed before it had a record.
     pub(super) fn temporary(
         &self,
         parent: impl AsFd,
-        name: &str,
+        path: &str,
         mode: Mode,
     ) -> std::result::Result<(File, String), Errno> {
-        if name.starts_with(OWN) {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        if path.split('/').next() == Some(STATE) {
             let temporary = format!(".{name}.0.0{TEMPORARY}");
             let _ = rustix::fs::unlinkat(parent.as_fd(), &temporary, AtFlags::empty());
             return rustix::fs::openat(parent.as_fd(), &temporary, NEW_FILE, mode).map(|file| (file.into(), temporary));
@@ -375,7 +408,8 @@ mod tests {
     fn a_run_replaces_what_one_left_behind_that_had_no_record_yet() {
         let temp = tempfile::tempdir().unwrap();
         let dir = OutputDir::create(temp.path()).unwrap();
-        let names = || [0, 1].map(|_| dir.temporary(&dir, ".dropforge-run.tmp", Mode::from_raw_mode(0o600)).unwrap().1);
+        let names =
+            || [0, 1].map(|_| dir.temporary(&dir, ".dropforge/unfinished", Mode::from_raw_mode(0o600)).unwrap().1);
         let [first, second] = names();
         assert!(first == second && is_temporary(&first));
         assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 1);

@@ -111,7 +111,7 @@ impl<'d> OutputWriter<'d> {
         }
         let mode = existing.map_or(Mode::from_raw_mode(0o666), |(_, mode)| mode) | owner;
         let fail = |error: io::Error| cannot("write", &dir.full_path(path), error);
-        let (mut file, temporary) = dir.temporary(&*parent, name, mode).map_err(|error| fail(error.into()))?;
+        let (mut file, temporary) = dir.temporary(&*parent, path, mode).map_err(|error| fail(error.into()))?;
         self.staged.push(Staged { is_new: existing.is_none(), parent, temporary, path: path.to_owned() });
         file.write_all(bytes).map_err(fail)?;
         if existing.is_some() {
@@ -143,7 +143,7 @@ impl<'d> OutputWriter<'d> {
         let fail = |error: io::Error| cannot("write", &full, error);
         let existing = existing_file(&*parent, name, &full)?;
         let mode = existing.map_or(Mode::from_raw_mode(0o666), |(_, mode)| mode);
-        let (mut file, temporary) = dir.temporary(&*parent, name, mode).map_err(|error| fail(error.into()))?;
+        let (mut file, temporary) = dir.temporary(&*parent, path, mode).map_err(|error| fail(error.into()))?;
         let staged = Staged { is_new: existing.is_none(), parent: parent.clone(), temporary, path: path.to_owned() };
         let open = |name: &str| open_file(&*parent, name).map_err(io::Error::from);
         let new = open(&staged.temporary).map_err(fail)?;
@@ -376,9 +376,10 @@ fn not_a_file(full: &Path, what: &str) -> Box<Diagnostic> {
 /// # Errors
 /// `file.read_failed`; `file.symbolic_link`, `file.write_failed` for anything else.
 pub(super) fn open_existing(dir: &OutputDir, name: &str) -> Result<Option<File>> {
-    let full = dir.full_path(name);
-    match existing_file(dir, name, &full)? {
-        Some(_) => open_file(dir, name).map(Some).map_err(|error| cannot("read", &full, error.into())),
+    let (full, mut walker) = (dir.full_path(name), Walker::new(dir, false));
+    let Some((parent, name)) = walker.parent(name)? else { return Ok(None) };
+    match existing_file(&*parent, name, &full)? {
+        Some(_) => open_file(&*parent, name).map(Some).map_err(|error| cannot("read", &full, error.into())),
         None => Ok(None),
     }
 }

@@ -93,7 +93,7 @@ fn without_language(name: &str, extensions: &[&str]) -> String {
     format!("{directory}{}", parts.join("."))
 }
 
-/// The paths of the templates of a run. A manifest names templates by them.
+/// The paths of the templates of a run, and the releases that they are of. A state names templates by them.
 ///
 /// ```
 /// use dropforge::bulk::TemplatePaths;
@@ -102,11 +102,15 @@ fn without_language(name: &str, extensions: &[&str]) -> String {
 /// paths.add("svc.tera", "deploy/app/svc.tera");
 /// assert_eq!(paths.path("svc.tera"), "deploy/app/svc.tera");
 /// assert!(paths.covers("deploy/app/deleted.tera") && !paths.covers("deploy/other.tera"));
+/// paths.add_to_release("svc.tera", "web");
+/// assert_eq!((paths.release("svc.tera"), paths.release("job.tera")), ("web", ""));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TemplatePaths {
     /// The path of each template, by name.
     paths: HashMap<String, String>,
+    /// The release of each template, by name.
+    releases: HashMap<String, String>,
     given: Vec<String>,
 }
 
@@ -114,6 +118,16 @@ impl TemplatePaths {
     /// Sets the path of a template. A template without one has its name as path.
     pub fn add(&mut self, template: impl Into<String>, path: impl Into<String>) {
         self.paths.insert(template.into(), path.into());
+    }
+
+    /// Sets the release of a template.
+    pub fn add_to_release(&mut self, template: impl Into<String>, release: impl Into<String>) {
+        self.releases.insert(template.into(), release.into());
+    }
+
+    /// Returns the release of a template, or an empty string.
+    pub fn release(&self, template: &str) -> &str {
+        self.releases.get(template).map_or("", String::as_str)
     }
 
     /// Adds a file or a directory that the run was given, with `/` and without a `/` at its end. `.` stands for all

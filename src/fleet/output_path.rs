@@ -3,7 +3,8 @@
 //! A checked path is relative, has no `.`, `..`, empty or reserved part, and only characters that mean the same on
 //! every system. No cluster name or input can lead out of the output directory.
 
-use super::output_dir::{OWN, is_temporary};
+use super::output_dir::is_temporary;
+use super::state::STATE;
 use dropforge_base::diagnostics::{Code, Diagnostic, PROBLEM, Result, thousands};
 
 /// Maximum bytes of a name, which is that of Kubernetes, of one part of a path, which is that of file systems, and of a whole
@@ -96,9 +97,15 @@ fn problem_of(part: &str) -> Option<String> {
         _ if is_device(part) => "is a device name on Windows".to_owned(),
         _ if !part.starts_with('.') => return None,
         _ if part.eq_ignore_ascii_case(".git") => "is reserved by Git".to_owned(),
-        _ if part.to_ascii_lowercase().starts_with(OWN) || is_temporary(part) => "is reserved by dropforge".to_owned(),
+        _ if is_own(part) || is_temporary(part) => "is reserved by dropforge".to_owned(),
         _ => return None,
     })
+}
+
+/// Returns `true` for the names of dropforge's own files: `.dropforge`, and what begins with `.dropforge-`.
+fn is_own(part: &str) -> bool {
+    let part = part.to_ascii_lowercase();
+    part.strip_prefix(STATE).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 /// Returns `true` for the device names of Windows, with any extension.
@@ -142,6 +149,8 @@ mod tests {
             "a:b",
             "a\n",
             ".git",
+            ".dropforge",
+            "a/.DropForge/b",
             ".dropforge-manifest.json",
             "a//b",
             "a/",

@@ -54,7 +54,7 @@ pub struct Run {
     pub set: Box<dyn RunSet>,
     /// The outputs of the set.
     pub outputs: RunOutputs,
-    /// The paths of the templates, by which manifests name them.
+    /// The paths of the templates, by which states name them.
     pub paths: TemplatePaths,
     /// The clusters. Empty if they are read batch by batch.
     pub fleet: Fleet,

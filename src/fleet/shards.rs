@@ -1,17 +1,17 @@
 //! Shards: a fleet that several processes stamp, each its own clusters.
 //!
 //! Every process reads the whole fleet and stamps the clusters of its shard. A cluster belongs to a shard by a hash of its
-//! name, so a new cluster moves no other. Instead of the manifest, a shard writes a part of it:
-//! `.dropforge-parts/PLAN/I-of-N.json`, where `PLAN` is a digest of all inputs. Once every part is there,
-//! [`finish_shards`](super::finish_shards) makes them into the manifest.
+//! name, so a new cluster moves no other. Instead of the state, a shard writes a part of it:
+//! `.dropforge/parts/PLAN/I-of-N.state`, where `PLAN` is a digest of all inputs. Once every part is there,
+//! [`finish_shards`](super::finish_shards) makes them into the state.
 
 use std::fmt;
 use std::str::FromStr;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The directory of the parts of manifests.
-pub const PARTS: &str = ".dropforge-parts";
+/// The directory of the parts of states.
+pub const PARTS: &str = ".dropforge/parts";
 /// Maximum number of shards.
 const MAX_SHARDS: u32 = 100_000;
 
@@ -73,9 +73,14 @@ pub struct PlanShard {
 }
 
 impl PlanShard {
-    /// Returns the path of its part of the manifest.
+    /// Returns the path of its part of the state.
     pub fn part(&self) -> String {
-        self.own("json")
+        self.own("state")
+    }
+
+    /// Returns the path of the options of its run.
+    pub fn runs(&self) -> String {
+        self.own("runs")
     }
 
     /// Returns the path of the record of the files that it may write.

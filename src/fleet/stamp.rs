@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::cluster::Cluster;
 use super::deletions::{Deletions, Leftovers};
 use super::destination::{Destination, FileReader, Files};
 use super::fleet::MAX_REPORTED;
@@ -16,14 +17,14 @@ use super::hidden_changes::hidden_deletion;
 use super::job::{FilePreview, Job, OnPreview, Options, Stamp};
 use super::key_set::{KeySet, SortedKeys};
 use super::known_files::{KnownFiles, RUN_RECORD};
-use super::manifest::OwnFiles;
-use super::manifest::{self, Entry, MANIFEST, Manifest, NewManifest, Rows};
 use super::output_dir::OutputDir;
 use super::output_path::check_path;
 use super::report::Report;
 use super::scratch::Scratch;
 use super::shards::{PARTS, PlanShard};
 use super::sinks::{PreviewSink, StreamSink};
+use super::state::OwnFiles;
+use super::state::{self, Entry, MadeBy, NewState, Row, Rows, State};
 use super::workers::{Turns, cannot_write, drive};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted};
 
@@ -87,28 +88,28 @@ pub fn stamp(stamp: &dyn Stamp, job: &Job<'_>, out: &Path) -> Result<Report> {
 /// # Errors
 /// Same as [`stamp`]; errors of the destination.
 pub(crate) fn stamp_to<D: Destination>(stamp: &dyn Stamp, job: &Job<'_>, to: &D) -> Result<Report> {
-    let manifest = Manifest::of(Some(to))?;
+    let state = State::of(Some(to))?;
     let mut stale = None;
     let prune = job.options.prune && job.options.shard.is_none();
     if prune && !job.plan.is_of_documents() {
         // Nothing is written if pruning would remove too much.
-        stale = Some(Deletions::find(job, &manifest, vec![Arc::new(planned(job)?)])?.guarded()?);
+        stale = Some(Deletions::find(job, &state, vec![Arc::new(planned(job)?)])?.guarded()?);
     }
     let own = job.options.shard.as_ref().map_or_else(|| RUN_RECORD.to_owned(), PlanShard::record);
-    let mut known = KnownFiles::read(Some(to), (&manifest, job.options.run.as_ref()), &own)?;
+    let mut known = KnownFiles::read(Some(to), (&state, job.options.run.as_ref()), &own)?;
     let record = foreign::check(stamp, job, to, &mut known)?;
     begin(job, to, (&own, &record))?;
     let files = Mutex::default();
     let (done, mut report) = drive(stamp, job, &|_| {}, &|| to.sink(job, &known, &files))?;
     done.iter().for_each(|counts| report.add(counts));
     match &job.options.shard {
-        // Without its part, a shard has files that no manifest lists.
-        Some(shard) => match end_shard(job, to, (shard, &manifest), files, &mut report) {
+        // Without its part, a shard has files that no state lists.
+        Some(shard) => match end_shard(job, to, (shard, &state), files, &mut report) {
             Ok(true) => _ = to.remove_own(&own),
             Ok(false) => {}
             Err(error) => report.errors.push(error),
         },
-        None => end(job, to, Before { manifest: &manifest, stale, record: Some(&own) }, made(files), &mut report),
+        None => end(job, to, Before { state: &state, stale, record: Some(&own) }, made(files), &mut report),
     }
     Ok(report)
 }
@@ -129,7 +130,7 @@ pub(super) fn begin<D: Destination>(job: &Job<'_>, to: &D, (own, record): (&str,
 fn end_shard<D: Destination>(
     job: &Job<'_>,
     to: &D,
-    (shard, manifest): (&PlanShard, &Manifest),
+    (shard, state): (&PlanShard, &State),
     files: Mutex<Files>,
     report: &mut Report,
 ) -> Result<bool> {
@@ -138,21 +139,31 @@ fn end_shard<D: Destination>(
         return Ok(false);
     }
     let Files { rows, .. } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let part = shard.part();
-    let new = new_manifest(to, &part, job.options);
-    // The manifest has the tags of objects that were not put again.
-    manifest::write(manifest, &|_| Ok(false), (rows, template_paths(job)), &new).map(|_| true)
+    let new = NewState { shard: Some(shard), ..new_state(to, job.options) };
+    // The state has the tags of objects that were not put again.
+    state::write(state, &|_| Ok(false), (rows, makers(job)), &new).map(|()| true)
 }
 
-/// Returns the manifest of a run, or a part of it.
-fn new_manifest<'a>(to: &'a dyn OwnFiles, name: &'a str, options: &Options) -> NewManifest<'a> {
-    NewManifest { to, name, fsync: options.fsync, incomplete: false, run: options.run_and_files() }
+/// Returns the state of a run.
+fn new_state<'a>(to: &'a dyn OwnFiles, options: &Options) -> NewState<'a> {
+    NewState { to, shard: None, fsync: options.fsync, incomplete: false, run: options.run_and_files() }
 }
 
-/// Returns the paths of the templates of all outputs.
-pub(super) fn template_paths(job: &Job<'_>) -> Vec<String> {
-    let outputs = job.plan.outputs().iter();
-    outputs.map(|output| job.options.templates.path(&output.template).to_owned()).collect()
+/// Returns the makers of all outputs, and last that of the values of clusters.
+pub(super) fn makers(job: &Job<'_>) -> Vec<MadeBy> {
+    let templates = &job.options.templates;
+    let of_output = |name: &String| MadeBy {
+        release: templates.release(name).to_owned(),
+        template: templates.path(name).to_owned(),
+    };
+    let outputs = job.plan.outputs().iter().map(|output| of_output(&output.template));
+    outputs.chain([MadeBy::default()]).collect()
+}
+
+/// Returns the row with the digest of the values that a cluster has of its own, unless nobody will ask for it.
+pub(super) fn values_row(job: &Job<'_>, cluster: &Cluster) -> Option<Row> {
+    let place = u32::try_from(job.plan.outputs().len()).ok().filter(|_| job.options.run.is_some())?;
+    Some(Row::of_values(cluster.name(), place, cluster.digest()))
 }
 
 /// Returns all paths that clusters may make, including those of clusters that were not selected.
@@ -177,7 +188,7 @@ fn unselected(job: &Job<'_>) -> Result<SortedKeys> {
 
 /// What a run has found before it writes.
 pub(super) struct Before<'b> {
-    pub(super) manifest: &'b Manifest,
+    pub(super) state: &'b State,
     /// The files to prune as far as they are known before rendering.
     pub(super) stale: Option<Deletions<'b>>,
     /// The record of the run, if it has one.
@@ -196,7 +207,7 @@ pub(super) fn made(files: Mutex<Files>) -> Result<WrittenRows> {
     Ok((rows, Arc::new(made.sort()?)))
 }
 
-/// Ends a run: prunes, writes the manifest, and removes what is not needed any more: the parts of shards, and the record.
+/// Ends a run: prunes, writes the state, and removes what is not needed any more: the parts of shards, and the record.
 /// Errors are in the report.
 pub(super) fn end<D: Destination>(
     job: &Job<'_>,
@@ -209,7 +220,7 @@ pub(super) fn end<D: Destination>(
     match made.and_then(|made| finish(job, to, before, made, report)).and_then(|()| remove_parts(to)) {
         // If the record stays, the next run sweeps in vain.
         Ok(()) => _ = record.map(|record| to.remove_own(record)),
-        // The record stays, because the manifest may not list the new files.
+        // The record stays, because the state may not list the new files.
         Err(error) => report.errors.push(error),
     }
 }
@@ -230,11 +241,11 @@ fn remove_parts<D: Destination>(from: &D) -> Result<()> {
     own.iter().try_for_each(|path| from.remove_own(path))
 }
 
-/// Prunes, and writes the manifest.
+/// Prunes, and writes the state.
 fn finish<D: Destination>(
     job: &Job<'_>,
     to: &D,
-    Before { manifest, mut stale, .. }: Before<'_>,
+    Before { state, mut stale, .. }: Before<'_>,
     (rows, written): WrittenRows,
     report: &mut Report,
 ) -> Result<()> {
@@ -243,7 +254,7 @@ fn finish<D: Destination>(
     if is_complete && job.options.prune {
         // Outputs that make no file are known only now.
         let made = unselected(job).map(|others| vec![written.clone(), Arc::new(others)]);
-        let found = made.and_then(|made| Deletions::find(job, manifest, made)?.guarded());
+        let found = made.and_then(|made| Deletions::find(job, state, made)?.guarded());
         stale = found.map_err(|error| report.errors.push(error)).ok();
     }
     if let Some(stale) = &stale {
@@ -251,7 +262,7 @@ fn finish<D: Destination>(
     }
     let stale = stale.filter(|_| is_complete);
     if let Some(stale) = &stale {
-        let (removed, changed) = stale.remove(manifest, to)?;
+        let (removed, changed) = stale.remove(state, to)?;
         report.deleted = removed;
         if changed > 0 {
             let files = counted(changed, "stale file");
@@ -261,16 +272,16 @@ fn finish<D: Destination>(
         report.warnings.push("pruned nothing because the run is incomplete".into());
     }
     let is_stale = |entry: Entry<'_>| stale.as_ref().map_or(Ok(false), |stale| stale.contains(entry));
-    let left = is_complete.then(|| Leftovers::of(job, manifest, to.reader())).flatten();
+    let left = is_complete.then(|| Leftovers::of(job, state, to.reader())).flatten();
     let kept = |entry: Entry<'_>| {
         let is_kept = !written.contains(entry.path)? && !is_stale(entry)?;
         left.iter().filter(|_| is_kept).try_for_each(|left| left.see(entry)).map(|()| is_kept)
     };
-    let new = NewManifest { incomplete: is_cut, ..new_manifest(to, MANIFEST, job.options) };
-    manifest::write(manifest, &kept, (rows, template_paths(job)), &new)?;
+    let new = NewState { incomplete: is_cut, ..new_state(to, job.options) };
+    state::write(state, &kept, (rows, makers(job)), &new)?;
     report.notes.extend(left.and_then(|left| left.note()));
     if !written.are_distinct() {
-        report.errors.extend(made_twice("batches", &written, &[Manifest::of(Some(to))?])?);
+        report.errors.extend(made_twice("batches", &written, &[State::of(Some(to))?])?);
     }
     Ok(())
 }
@@ -280,7 +291,7 @@ fn finish<D: Destination>(
 ///
 /// # Errors
 /// Errors of reading the lists.
-pub(super) fn made_twice(groups: &str, written: &SortedKeys, lists: &[Manifest]) -> Result<Option<Box<Diagnostic>>> {
+pub(super) fn made_twice(groups: &str, written: &SortedKeys, lists: &[State]) -> Result<Option<Box<Diagnostic>>> {
     let mut makers = BTreeMap::<String, Vec<String>>::new();
     let mut find = |entry: Entry<'_>| {
         let is_wanted = makers.contains_key(entry.path) || makers.len() < MAX_REPORTED;
@@ -333,12 +344,9 @@ pub(crate) fn preview_of<D: Destination>(
     from: Option<&D>,
     on_preview: OnPreview<'_>,
 ) -> Result<Report> {
-    let manifest = Manifest::of(from.map(|from| from as &dyn OwnFiles))?;
+    let state = State::of(from.map(|from| from as &dyn OwnFiles))?;
     let run = job.options.run.as_ref();
-    let known = KnownFiles::read(from.map(|from| from as &dyn OwnFiles), (&manifest, run), "")?;
-    let was_cut = manifest.is_incomplete().then_some("the last run ended early, so the manifest is incomplete");
-    let conflicts =
-        manifest.has_conflicts().then_some("the manifest has the conflicts of a merge: stamp to resolve them");
+    let known = KnownFiles::read(from.map(|from| from as &dyn OwnFiles), (&state, run), "")?;
     let turns = Turns::new(on_preview);
     let files = Mutex::default();
     let sink = || PreviewSink::new((stamp, job), from.map(|from| from.reader()), &known, &turns, &files);
@@ -351,10 +359,10 @@ pub(crate) fn preview_of<D: Destination>(
     if foreign_files > 0 && !job.options.force {
         report.warnings.push(foreign::warning(foreign_files));
     }
-    report.notes.extend(was_cut.into_iter().chain(conflicts).map(str::to_owned));
+    report.notes.extend(state.notes().map(str::to_owned));
     // The documents of clusters that failed are unknown.
     if !job.plan.is_of_documents() || report.is_complete() {
-        preview_unmade(stamp, job, (&manifest, from), files, &mut report, &turns)?;
+        preview_unmade(stamp, job, (&state, from), files, &mut report, &turns)?;
     }
     Ok(report)
 }
@@ -363,12 +371,12 @@ pub(crate) fn preview_of<D: Destination>(
 fn preview_unmade<D: Destination>(
     stamp: &dyn Stamp,
     job: &Job<'_>,
-    (manifest, from): (&Manifest, Option<&D>),
+    (state, from): (&State, Option<&D>),
     files: Mutex<Files>,
     report: &mut Report,
     turns: &Turns<OnPreview<'_>>,
 ) -> Result<()> {
-    let left = report.is_complete().then(|| Leftovers::of(job, manifest, from.map(|from| from.reader()))).flatten();
+    let left = report.is_complete().then(|| Leftovers::of(job, state, from.map(|from| from.reader()))).flatten();
     let are_listed = job.options.prune || job.options.deletions;
     if !are_listed && left.is_none() {
         return Ok(());
@@ -378,14 +386,14 @@ fn preview_unmade<D: Destination>(
         true => vec![Arc::new(made.sort()?), Arc::new(unselected(job)?)],
         false => vec![Arc::new(planned(job)?)],
     };
-    let found = Deletions::find(job, manifest, made)?;
+    let found = Deletions::find(job, state, made)?;
     if are_listed {
         report.notes.extend(found.notes());
         let has_secrets = stamp.has_secrets(job.layers);
-        preview_deletions(&found, (manifest, has_secrets), from, report, turns)?;
+        preview_deletions(&found, (state, has_secrets), from, report, turns)?;
     }
     if let Some(left) = left {
-        manifest.each(&mut |entry| if found.contains(entry)? { left.see(entry) } else { Ok(()) })?;
+        state.each(&mut |entry| if found.contains(entry)? { left.see(entry) } else { Ok(()) })?;
         report.notes.extend(left.note());
     }
     Ok(())
@@ -394,14 +402,14 @@ fn preview_unmade<D: Destination>(
 /// Passes on the files that exist and that nothing makes any more.
 fn preview_deletions<D: Destination>(
     found: &Deletions<'_>,
-    (manifest, has_secrets): (&Manifest, bool),
+    (state, has_secrets): (&State, bool),
     from: Option<&D>,
     report: &mut Report,
     turns: &Turns<OnPreview<'_>>,
 ) -> Result<()> {
     let mut reader = from.map(|from| from.reader());
-    manifest.each(&mut |entry| {
-        // Someone may have edited the manifest.
+    state.each(&mut |entry| {
+        // Someone may have edited the state.
         if !found.contains(entry)? || check_path(entry.path).is_err() {
             return Ok(());
         }

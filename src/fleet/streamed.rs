@@ -12,18 +12,19 @@ use super::foreign;
 use super::job::{Job, Stamp};
 use super::key_set::KeySet;
 use super::known_files::{KnownFiles, RUN_RECORD};
-use super::manifest::Manifest;
 use super::output_dir::OutputDir;
+use super::output_path::check_path;
 use super::plan::Plan;
 use super::report::Report;
 use super::scratch::Scratch;
 use super::selector::Selector;
 use super::stamp::{Before, begin, end, made, stream};
+use super::state::State;
 use super::workers::drive;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// Stamps the clusters of `fleet` that a selector selects into the directory `out`, batch by batch. A fault of a batch ends
-/// the run. What was written before stays and is listed in the manifest, which is marked as incomplete; nothing is pruned.
+/// the run. What was written before stays and is listed in the state, which is marked as incomplete; nothing is pruned.
 /// The plan of `job` is that of no clusters, and its own fleet does not count.
 ///
 /// A name or path that is repeated in another batch is found at the end.
@@ -53,12 +54,12 @@ pub(crate) fn stamp_batches_to<D: Destination>(
     fleet: &mut FleetStream<'_>,
     to: &D,
 ) -> Result<Report> {
-    let (manifest, none) = (Manifest::of(Some(to))?, Fleet::default());
+    let (state, none) = (State::of(Some(to))?, Fleet::default());
     let (whole, run) = (Job { fleet: &none, ..*job }, job.options.run.as_ref());
-    let before = anything(to, &KnownFiles::read(Some(to), (&manifest, run), "")?)?;
+    let before = anything(to, &KnownFiles::read(Some(to), (&state, run), "")?)?;
     begin(&whole, to, (RUN_RECORD, &before))?;
     // Now dropforge counts as the writer of all files but those that were there before.
-    let mut known = KnownFiles::read(Some(to), (&manifest, run), "")?;
+    let mut known = KnownFiles::read(Some(to), (&state, run), "")?;
     let files = Mutex::default();
     let mut report = batches(job, selector, fleet, &mut |job| {
         foreign::check(stamp, job, to, &mut known)?;
@@ -66,7 +67,7 @@ pub(crate) fn stamp_batches_to<D: Destination>(
         done.iter().for_each(|counts| report.add(counts));
         Ok(report)
     })?;
-    let before = Before { manifest: &manifest, stale: None, record: Some(RUN_RECORD) };
+    let before = Before { state: &state, stale: None, record: Some(RUN_RECORD) };
     end(&whole, to, before, made(files), &mut report);
     Ok(report)
 }
@@ -147,7 +148,7 @@ fn one_batch(
 fn anything<D: Destination>(to: &D, known: &KnownFiles<'_>) -> Result<Scratch> {
     let mut record = Scratch::default();
     record.push(b"/\n")?;
-    to.each_file("", &mut |path| match known.contains(path)? {
+    to.each_file("", &mut |path| match check_path(path).is_err() || known.contains(path)? {
         true => Ok(()),
         false => record.push(format!("!{path}\n").as_bytes()),
     })?;

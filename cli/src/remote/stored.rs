@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dropforge::bulk::{MANIFEST, Maker, Manifest, PackTarget, find_in_packs, packs_above};
+use dropforge::bulk::{Maker, PackTarget, STATE, State, find_in_packs, packs_above};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::remote::{Bucket, Location, Store};
 
@@ -52,13 +52,13 @@ impl StoredOutput {
         }
     }
 
-    /// Returns the nearest manifest above the output, with its URL and the path of the output below it.
+    /// Returns the nearest state above the output, with its URL and the path of the output below it.
     ///
     /// # Errors
     /// `file.bad_manifest`; errors of the store.
-    pub(crate) fn manifest(&self) -> Result<Option<(Manifest, String, String)>> {
-        let found = self.nearest(|store, _| Manifest::of_store(store))?;
-        Ok(found.map(|(manifest, store, below)| (manifest, store.url_of(MANIFEST), below)))
+    pub(crate) fn state(&self) -> Result<Option<(State, String, String)>> {
+        let found = self.nearest(|store, _| State::of_store(store))?;
+        Ok(found.map(|(state, store, below)| (state, store.url_of(STATE), below)))
     }
 
     /// Returns what `find` finds below the nearest prefix, and the path of the output below it.

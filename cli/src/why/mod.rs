@@ -22,7 +22,7 @@ use crate::stderr::Stderr;
 use clap::Args;
 use dropforge::bulk::why::{Answer, RecordedOutput, find};
 use dropforge::bulk::{
-    Cluster, Layers, Options, ReadFiles, Run, RunOptions, Specialise, Stamp, Withheld, short_digest,
+    Cluster, Layers, Maker, Options, ReadFiles, Run, RunOptions, Specialise, Stamp, Withheld, short_digest,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 use dropforge::files::{self, Files};
@@ -35,10 +35,10 @@ use dropforge::files::{self, Files};
 ///     dropforge why :17 -- render app.yaml.tera -f values.yaml
 ///
 /// It renders the file again, with the options of the run that wrote it: the
-/// manifest of the output directory or prefix has them. It works in any
+/// state of the output directory or prefix has them. It works in any
 /// directory if `-o` of the run was a relative path, otherwise and for objects
 /// in the directory where `stamp` ran. Files that were changed since the run are
-/// named. A manifest has no values of `--set`: give them again if the answer
+/// named. A state has no values of `--set`: give them again if the answer
 /// depends on them. After `--`, name a command instead: `stamp` or `render` with
 /// its options, as for `:17`, a line that it prints.
 ///
@@ -55,7 +55,7 @@ pub(crate) struct WhyArgs {
     json: bool,
     #[command(flatten)]
     sets: SetArgs,
-    /// Render with this command instead of that of the manifest
+    /// Render with this command instead of that of the state
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -73,18 +73,18 @@ pub(crate) fn run(
     let mut wanted = Wanted::parse(&args.place)?;
     let (arguments, root) = match (&args.command[..], &wanted.file) {
         ([], None) => return Err(no_file().into()),
-        ([], Some(_)) => of_manifest(&mut wanted, args, stderr).map(|(arguments, root)| (arguments, Some(root)))?,
+        ([], Some(_)) => of_state(&mut wanted, args, stderr).map(|(arguments, root)| (arguments, Some(root)))?,
         (command, _) => (command.to_vec(), None),
     };
     root.iter().for_each(|root| files.confine(root.clone()));
     files.start_log();
     let subject = parse(std::iter::once("dropforge".into()).chain(arguments).collect(), files)?;
     let run = subject.read(files, stderr);
-    if let Some((cluster, read)) = wanted.read() {
-        let others = run.as_ref().map_or(Ok(Vec::new()), |found| found.fleet.files_without(cluster))?;
+    if let Some((maker, read)) = wanted.read() {
+        let changed = run.as_ref().map_or(Ok(None), |run| changed_values(maker, run))?;
         let is_readable = |name: &str| root.as_ref().is_some_and(|root| is_below(root, Path::new(name)));
-        let read = read.iter().filter(|(name, _)| !others.contains(&name.as_str()) && is_readable(name));
-        warn(read, &files.log().files(), run.is_ok(), stderr);
+        let read = read.iter().filter(|(name, _)| is_readable(name));
+        warn(changed, read, &files.log().files(), run.is_ok(), stderr);
     }
     let Some(answer) = search(&run?, &wanted)? else { return Err(wanted.not_found().into()) };
     print(if args.json { answer.json() } else { answer.text(stderr.colors_stdout()) })?;
@@ -93,7 +93,7 @@ pub(crate) fn run(
 
 /// Returns the command that wrote the file, and the directory whose files it may read. Changes to the directory where it
 /// ran.
-fn of_manifest(wanted: &mut Wanted, args: &WhyArgs, stderr: &Stderr) -> Result<(Vec<OsString>, Files)> {
+fn of_state(wanted: &mut Wanted, args: &WhyArgs, stderr: &Stderr) -> Result<(Vec<OsString>, Files)> {
     let (maker, run) = wanted.maker()?;
     if !maker.is_unchanged {
         stderr.warning(&format!("`{}` was changed after it was written", wanted.name()));
@@ -130,7 +130,7 @@ fn sets(run: &RunOptions, args: &WhyArgs, stderr: &Stderr) -> Vec<OsString> {
     }
     if !missing.is_empty() {
         let count = counted(missing.len(), "value");
-        stderr.warning(&format!("the run had {count} that the manifest does not keep: {}", missing.join(" ")));
+        stderr.warning(&format!("the run had {count} that the state does not keep: {}", missing.join(" ")));
     }
     options
 }
@@ -250,6 +250,25 @@ fn of_cluster(
     Ok(None)
 }
 
+/// Returns a message if the cluster has other values of its own than in the run.
+fn changed_values(maker: &Maker, run: &Run) -> Result<Option<String>> {
+    let Some(digest) = &maker.values else { return Ok(None) };
+    let mut found = None;
+    run.fleet.each(&mut |_, cluster| {
+        if cluster.name() == maker.cluster && cluster.digest() != *digest {
+            found = cluster.place().map(|place| place.source().path().to_owned());
+        }
+        Ok(())
+    })?;
+    Ok(found.map(|file| match is_dash(Path::new(&file)) {
+        true => OTHER_INPUT.to_owned(),
+        false => changed(&file),
+    }))
+}
+
+/// The message about other text on standard input.
+const OTHER_INPUT: &str = "standard input is not what the run read";
+
 /// Maximum number of files to name.
 const NAMED: usize = 5;
 
@@ -259,10 +278,16 @@ const LONGEST: u64 = 16 << 20;
 /// A file with its digest.
 type File<'f> = (&'f String, &'f String);
 
-/// Warns of files that differ from those that the run read. `now` has those that were read again, all of them if
+/// Warns of the values of a cluster that `changed` names, and of files that differ from those that the run read. `now` has those that were read again, all of them if
 /// `is_whole` is `true`.
-pub(super) fn warn<'r>(run: impl Iterator<Item = File<'r>>, now: &ReadFiles, is_whole: bool, stderr: &Stderr) {
-    let found = differences(run, now, is_whole);
+fn warn<'r>(
+    changed: Option<String>,
+    run: impl Iterator<Item = File<'r>>,
+    now: &ReadFiles,
+    is_whole: bool,
+    stderr: &Stderr,
+) {
+    let found: Vec<String> = changed.into_iter().chain(differences(run, now, is_whole)).collect();
     found.iter().take(NAMED).for_each(|text| stderr.warning(text));
     if found.len() > NAMED {
         stderr.warning(&format!("and {}", counted(found.len() - NAMED, "more file")));
@@ -273,7 +298,7 @@ pub(super) fn warn<'r>(run: impl Iterator<Item = File<'r>>, now: &ReadFiles, is_
 fn differences<'r>(run: impl Iterator<Item = File<'r>>, now: &ReadFiles, is_whole: bool) -> Vec<String> {
     let message = |(name, digest): File<'_>| match now.get(name) {
         Some(same) if same == digest => None,
-        Some(_) if is_dash(Path::new(name)) => Some("standard input is not what the run read".to_owned()),
+        Some(_) if is_dash(Path::new(name)) => Some(OTHER_INPUT.to_owned()),
         Some(_) => Some(changed(name)),
         None => unread(name, digest, is_whole),
     };
@@ -284,12 +309,12 @@ fn changed(name: &str) -> String {
     format!("`{}` was changed after the run", shown(name))
 }
 
-/// Returns a name of a manifest, which anyone may have written, for a terminal.
+/// Returns a name of a state, which anyone may have written, for a terminal.
 pub(super) fn shown(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// Compares a file that was not read again, such as the project file, whose options are in the manifest.
+/// Compares a file that was not read again, such as the project file, whose options are in the state.
 fn unread(name: &str, digest: &str, is_whole: bool) -> Option<String> {
     let path = Path::new(name);
     if is_dash(path) || is_url(path) {

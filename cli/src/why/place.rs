@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dropforge::bulk::why::{LinePlace, Question};
-use dropforge::bulk::{MANIFEST, Maker, Manifest, OutputDir, ReadFiles, RunOptions};
+use dropforge::bulk::{Maker, OutputDir, ReadFiles, RunOptions, STATE, State};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::files;
 
@@ -26,7 +26,7 @@ pub(crate) struct Wanted {
     stored: Option<StoredOutput>,
     /// The output directory of the file. `None` in an object store.
     pub(super) directory: Option<PathBuf>,
-    /// The manifest or list that has the file.
+    /// The state or list that has the file.
     listed_in: String,
     /// What made the file, if it is a part of a pack.
     packed: Option<Maker>,
@@ -88,7 +88,7 @@ impl Wanted {
         format!("{file}:{}{column}", self.place.line)
     }
 
-    /// Returns the manifest or list that has the file.
+    /// Returns the state or list that has the file.
     pub(super) fn listed_in(&self) -> &str {
         &self.listed_in
     }
@@ -109,7 +109,7 @@ impl Wanted {
         Question { file, line, text, has_column: column.is_some(), cluster, template }
     }
 
-    /// Finds what made the file: the list of packs, or the nearest manifest above it tells.
+    /// Finds what made the file: the list of packs, or the nearest state above it tells.
     ///
     /// # Errors
     /// `usage` if there is none, or it does not have the file or its run; `file.bad_manifest`; errors of the store.
@@ -123,47 +123,47 @@ impl Wanted {
         };
         match maker.run.clone() {
             Some(run) => Ok((maker, run)),
-            None => Err(Diagnostic::new(Code::Usage, "the manifest does not have the options of the run")
+            None => Err(Diagnostic::new(Code::Usage, "the state does not have the options of the run")
                 .with_help("stamp again, or name the command: `dropforge why … -- stamp …`")),
         }
     }
 
-    /// Returns what made the file by its manifest.
+    /// Returns what made the file by its state.
     fn listed(&mut self) -> Result<Maker> {
         let found = match &self.stored {
-            Some(stored) => stored.manifest()?,
-            None => self.manifest()?,
+            Some(stored) => stored.state()?,
+            None => self.state()?,
         };
-        let Some((manifest, name, below)) = found else {
+        let Some((state, name, below)) = found else {
             let place = if self.stored.is_some() { "prefix" } else { "directory" };
-            let message = format!("no {place} above `{}` has a manifest of dropforge", self.name());
+            let message = format!("no {place} above `{}` has a state of dropforge", self.name());
             return Err(Diagnostic::new(Code::Usage, message).with_help(
                 "`stamp` and `render` with `-o DIR` write one; or name the command: `dropforge why … -- stamp …`",
             ));
         };
-        self.listed_in = format!("the manifest `{name}`");
-        manifest.maker(&below, self.text.as_deref().unwrap_or("").as_bytes())?.ok_or_else(|| {
-            let message = format!("the manifest `{name}` does not list `{below}`");
+        self.listed_in = format!("the state `{name}`");
+        state.maker(&below, self.text.as_deref().unwrap_or("").as_bytes())?.ok_or_else(|| {
+            let message = format!("the state `{name}` does not list `{below}`");
             Diagnostic::new(Code::Usage, message).with_help("dropforge did not write the file")
         })
     }
 
-    /// Returns the nearest manifest above the file, with its path and that of the file below it.
-    fn manifest(&mut self) -> Result<Option<(Manifest, String, String)>> {
+    /// Returns the nearest state above the file, with its path and that of the file below it.
+    fn state(&mut self) -> Result<Option<(State, String, String)>> {
         let file = plain(self.file.as_deref().unwrap_or(Path::new("")));
-        let Some(directory) = file.ancestors().skip(1).find(|dir| dir.join(MANIFEST).is_file()) else {
+        let Some(directory) = file.ancestors().skip(1).find(|dir| State::is_in(dir)) else {
             return Ok(None);
         };
         let below = file.strip_prefix(directory).unwrap_or(&file).to_string_lossy().into_owned();
-        let manifest = Manifest::read(Some(&OutputDir::create(directory)?))?;
+        let state = State::read(Some(&OutputDir::create(directory)?))?;
         self.directory = Some(directory.to_owned());
-        Ok(Some((manifest, directory.join(MANIFEST).display().to_string(), below)))
+        Ok(Some((state, directory.join(STATE).display().to_string(), below)))
     }
 
-    /// Returns the cluster, and the files that the run read, if the manifest has them.
-    pub(super) fn read(&self) -> Option<(&str, &ReadFiles)> {
+    /// Returns what made the file, and the files that the run read, if the state has them.
+    pub(super) fn read(&self) -> Option<(&Maker, &ReadFiles)> {
         let maker = self.of.as_ref()?;
-        Some((&maker.cluster, maker.run.as_ref()?.read.as_ref()?))
+        Some((maker, maker.run.as_ref()?.read.as_ref()?))
     }
 
     /// Returns the error of a line that the run writes after the end of the recording.

@@ -9,7 +9,6 @@ use super::records::MAX_RECORD;
 use super::{Clusters, Fleet};
 use crate::cluster::Cluster;
 use crate::input::Format;
-use crate::manifest::ReadLog;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, not_utf8, thousands};
 use dropforge_base::files;
 use dropforge_base::text::Source;
@@ -25,8 +24,6 @@ pub struct FleetFile {
     pub(super) name: String,
     pub(super) format: Format,
     pub(super) content: FileContent,
-    /// Notes the content as it is read.
-    pub(super) log: ReadLog,
 }
 
 #[derive(Debug)]
@@ -40,7 +37,7 @@ pub(super) enum FileContent {
 
 impl From<(Arc<Source>, Format)> for FleetFile {
     fn from((source, format): (Arc<Source>, Format)) -> Self {
-        Self { name: source.name().to_owned(), format, content: FileContent::Text(source), log: ReadLog::default() }
+        Self { name: source.name().to_owned(), format, content: FileContent::Text(source) }
     }
 }
 
@@ -82,12 +79,6 @@ impl FleetFile {
         Self::of(name, file, format)
     }
 
-    /// Notes the file in a log when it is read. Of a Parquet or Arrow file its rows count.
-    #[must_use]
-    pub fn logged(self, log: ReadLog) -> Self {
-        Self { log, ..self }
-    }
-
     fn of(name: String, mut file: File, format: Option<Format>) -> Result<Self> {
         let format = match format.or_else(|| Format::of_name(&name)) {
             Some(format) => format,
@@ -98,7 +89,7 @@ impl FleetFile {
             format if format.is_table() => FileContent::Table(file),
             _ => FileContent::Text(text(&name, file)?),
         };
-        Ok(Self { name, format, content, log: ReadLog::default() })
+        Ok(Self { name, format, content })
     }
 }
 

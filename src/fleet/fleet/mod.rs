@@ -132,7 +132,7 @@ impl Fleet {
     }
 
     fn read_file(&mut self, file: FleetFile, collector: &mut Collector, names: &mut KeySet) -> Result<()> {
-        let FleetFile { name, format, content, log } = file;
+        let FleetFile { name, format, content } = file;
         collector.begin();
         let content = match content {
             FileContent::Table(file) => match table::lines(&name, file, collector) {
@@ -148,7 +148,6 @@ impl Fleet {
         let mut add = |clusters: &[Cluster]| clusters.iter().try_for_each(|cluster| names.add(cluster.name()));
         let (count, clusters) = match content {
             FileContent::Text(source) => {
-                log.note(&name, source.text().as_bytes());
                 collector.file(&source, format);
                 let clusters = std::mem::take(&mut collector.clusters);
                 add(&clusters)?;
@@ -156,12 +155,10 @@ impl Fleet {
             }
             FileContent::Records(file) | FileContent::Table(file) => {
                 let mut records = Records::new(name.clone(), format, file, collector);
-                let mut hash = log.hash();
-                match records.scan(collector, hash.as_mut(), &mut add) {
+                match records.scan(collector, &mut add) {
                     Err(error) if error.code == Code::WriteFailed => return Err(error),
                     scanned => scanned.unwrap_or_else(|error| collector.report(error)),
                 }
-                hash.iter().for_each(|hash| log.note_hash(&name, hash));
                 (records.len(), Clusters::Records(Box::new(records)))
             }
         };

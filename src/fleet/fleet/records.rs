@@ -95,15 +95,13 @@ impl Records {
         self.clusters
     }
 
-    /// Reads the whole file once, and adds it to a hash. Reports its faults to `collector` and passes the clusters of each
-    /// part to `each`.
+    /// Reads the whole file once. Reports its faults to `collector` and passes the clusters of each part to `each`.
     ///
     /// # Errors
     /// `file.read_failed`, `limit.source_bytes`, `syntax.not_utf8`; errors of `each`.
     pub(super) fn scan(
         &mut self,
         collector: &mut Collector,
-        mut hash: Option<&mut blake3::Hasher>,
         each: &mut dyn FnMut(&[Cluster]) -> Result<()>,
     ) -> Result<()> {
         let (mut wanted, mut lines_before) = (self.part, 0_u32);
@@ -119,9 +117,6 @@ impl Records {
                 continue;
             }
             let part = source.text().get(..taken).unwrap_or(source.text());
-            // Behind the last record there may be empty lines.
-            let read = if is_last { source.text() } else { part };
-            hash.iter_mut().for_each(|hash| _ = hash.update(read.as_bytes()));
             let clusters = std::mem::take(&mut collector.clusters);
             self.add_part(part, lines_before, &clusters)?;
             each(&clusters)?;
@@ -303,7 +298,7 @@ mod tests {
         records.part = part;
         let mut seen = 0;
         records
-            .scan(&mut collector, None, &mut |clusters| {
+            .scan(&mut collector, &mut |clusters| {
                 seen += clusters.len();
                 Ok(())
             })
@@ -377,7 +372,7 @@ mod tests {
         let scan = |bytes: &[u8]| {
             let mut collector = Collector::new(&FleetOptions::default());
             let mut records = Records::new("f".to_owned(), Format::Ndjson, file(bytes), &collector);
-            let scanned = records.scan(&mut collector, None, &mut |_| Ok(()));
+            let scanned = records.scan(&mut collector, &mut |_| Ok(()));
             (scanned.map_err(|error| error.to_string()), records)
         };
         let (error, _) = scan(b"{\"name\":\"a\"}\xff\"\n");

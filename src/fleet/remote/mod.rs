@@ -22,25 +22,22 @@ pub use self::target::{
 };
 
 use self::own::OwnObjects;
-use super::manifest::{MANIFEST, Manifest};
-use super::shards::PARTS;
+use super::state::{OLD_STATE, OwnFiles as _, RUNS, State};
 use dropforge_base::diagnostics::Result;
 use dropforge_remote::Store;
 
-impl Manifest {
-    /// Reads the manifest below the prefix of a store like [`Manifest::read`], without listing the prefix. Returns `None` if
-    /// there is none.
+impl State {
+    /// Reads the state below the prefix of a store like [`State::read`], without listing the prefix. Returns `None` if there is
+    /// none.
     ///
     /// # Errors
-    /// `file.bad_manifest` if it is not a manifest; errors of the store.
+    /// `file.bad_manifest` if it is not a state; errors of the store.
     pub fn of_store(store: &Store) -> Result<Option<Self>> {
         let own = OwnObjects::new(store, None);
-        if own.open(MANIFEST)?.is_none() {
-            return Ok(None);
+        match own.open_own(RUNS)?.is_some() || own.open_own(OLD_STATE)?.is_some() {
+            true => Self::of(Some(&own)).map(Some),
+            false => Ok(None),
         }
-        let parts =
-            |each: &mut dyn FnMut(&str) -> Result<()>| store.list(PARTS)?.try_for_each(|object| each(&object?.key));
-        Self::of_own(&|name| own.open(name), &parts).map(Some)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Dropforge's own objects below a prefix: the manifest, and the record of an unfinished run.
+//! Dropforge's own objects below a prefix: the state, and the record of an unfinished run.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -7,6 +7,7 @@ use std::sync::Mutex;
 
 use crate::lock;
 use crate::output_files::{Change, WriteParts, same_content};
+use crate::state::{OwnFiles, is_of_state};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_remote::{Condition, Guard, Revision, Store, UploadOptions, fetch_version, upload_file};
 
@@ -31,8 +32,21 @@ impl OwnObjects {
         Self { store: store.clone(), guard, known: Mutex::default() }
     }
 
+    fn fetch(&self, name: &str) -> Result<Own> {
+        let Some(info) = self.store.head(name)? else { return Ok(None) };
+        let mut file = tempfile::tempfile().map_err(failed)?;
+        fetch_version(&self.store, &info, MAX, &mut file)?;
+        Ok(Some((info.revision, file)))
+    }
+}
+
+impl OwnFiles for OwnObjects {
+    fn has_one_file(&self) -> bool {
+        true
+    }
+
     /// Opens an object as it was at the first call, or as it was written since.
-    pub fn open(&self, name: &str) -> Result<Option<File>> {
+    fn open_own(&self, name: &str) -> Result<Option<File>> {
         let mut known = lock(&self.known);
         let own = match known.get(name) {
             Some(own) => own,
@@ -41,21 +55,15 @@ impl OwnObjects {
         own.as_ref().map(|(_, file)| start_of(file)).transpose()
     }
 
-    fn fetch(&self, name: &str) -> Result<Own> {
-        let Some(info) = self.store.head(name)? else { return Ok(None) };
-        let mut file = tempfile::tempfile().map_err(failed)?;
-        fetch_version(&self.store, &info, MAX, &mut file)?;
-        Ok(Some((info.revision, file)))
-    }
-
-    /// Replaces an object, unless it has this content. `guarded` asks for it that it is as [`OwnObjects::open`] found it.
+    /// Replaces an object, unless it has this content. One of the state has to be as [`OwnFiles::open_own`] found it, so that
+    /// no run undoes what another one has written.
     ///
     /// # Errors
     /// `store.changed`; `store.lock_lost`; errors of the store, of the temporary file and of `write`.
-    pub(super) fn write(&self, name: &str, guarded: bool, write: WriteParts<'_>) -> Result<Change> {
+    fn write_own(&self, name: &str, _: bool, write: WriteParts<'_>) -> Result<Change> {
         let mut file = tempfile::tempfile().map_err(failed)?;
         write(&mut |part| file.write_all(part).map_err(failed))?;
-        let old = self.open(name)?;
+        let old = self.open_own(name)?;
         let change = if old.is_some() { Change::Update } else { Change::Create };
         if let Some(old) = old
             && same_content(start_of(&file)?, old).map_err(failed)?
@@ -64,7 +72,7 @@ impl OwnObjects {
         }
         let mut known = lock(&self.known);
         let condition = match known.get(name) {
-            _ if !guarded => Condition::Always,
+            _ if !is_of_state(name) => Condition::Always,
             Some(Some((revision, _))) => Condition::Match(revision.clone()),
             _ => Condition::Absent,
         };
@@ -79,11 +87,15 @@ impl OwnObjects {
         Ok(change)
     }
 
+    fn each_own(&self, directory: &str, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+        self.store.list(directory)?.try_for_each(|object| each(&object?.key))
+    }
+
     /// Removes an object.
     ///
     /// # Errors
     /// `store.lock_lost`; errors of the store.
-    pub(super) fn remove(&self, name: &str) -> Result<()> {
+    fn remove_own(&self, name: &str) -> Result<()> {
         if let Some(guard) = self.guard.as_ref().filter(|guard| !guard.is_held()) {
             return Err(guard.lost());
         }

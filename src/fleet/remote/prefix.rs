@@ -1,7 +1,7 @@
 //! A prefix of an object store that a run writes to.
 //!
 //! Its objects are listed once, at the start. Of each only hashes are kept, on disk: of its path, and of its path with
-//! its ETag. An object that still has the ETag of the manifest has the content of the manifest, so it is neither read nor
+//! its ETag. An object that still has the ETag of the state has the content of the state, so it is neither read nor
 //! put again.
 
 use std::fs::File;
@@ -17,11 +17,10 @@ use crate::job::Job;
 use crate::key_set::{KeySet, SortedKeys};
 use crate::known_files::KnownFiles;
 use crate::lock;
-use crate::manifest::OwnFiles;
-use crate::manifest::{Entry, MANIFEST, Manifest};
 use crate::output_files::{Change, WriteParts};
 use crate::output_path::check_path;
 use crate::shards::{PARTS, PlanShard};
+use crate::state::{Entry, OwnFiles, State};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_remote::{Clock, Guard, LOCK, Lane, Lock, LockOptions, Object, PutOptions, Putter, Store, SystemClock};
 
@@ -111,9 +110,9 @@ pub(super) struct Prefix {
     present: SortedKeys,
     /// Paths with ETags of the objects at the start.
     versions: SortedKeys,
-    /// Paths with hashes of the objects that are as the manifest says.
+    /// Paths with hashes of the objects that are as the state says.
     current: SortedKeys,
-    /// `true` if the manifest lists all objects.
+    /// `true` if the state lists all objects.
     all_listed: bool,
     /// The deletions underway.
     deletions: Mutex<Lane<()>>,
@@ -135,7 +134,7 @@ impl Prefix {
     /// Locks the prefix for writing, and lists its objects.
     ///
     /// # Errors
-    /// Errors of [`Lock::acquire`], of listing, and of reading the manifest.
+    /// Errors of [`Lock::acquire`], of listing, and of reading the state.
     pub(super) fn lock(store: &Store, locking: Locking) -> Result<Self> {
         Self::open(store, locking.lock(store)?)
     }
@@ -152,7 +151,7 @@ impl Prefix {
     /// Lists the objects, for reading.
     ///
     /// # Errors
-    /// Errors of listing, and of reading the manifest.
+    /// Errors of listing, and of reading the state.
     pub(super) fn unlocked(store: &Store) -> Result<Self> {
         Self::open(store, None)
     }
@@ -163,7 +162,7 @@ impl Prefix {
         let (mut present, mut versions, mut count) = (KeySet::default(), KeySet::default(), 0);
         for object in store.list("")? {
             let object = object?;
-            // Names that no output can have are our own, such as the manifest's, or of no interest.
+            // Names that no output can have are our own, such as those of the state, or of no interest.
             if check_path(&object.key).is_ok() {
                 present.add(&object.key)?;
                 versions.add(&key(&object.key, object.revision.tag().unwrap_or("")))?;
@@ -185,13 +184,13 @@ impl Prefix {
         Ok(prefix)
     }
 
-    /// Finds the objects that are as the manifest says. There are `count` objects.
+    /// Finds the objects that are as the state says. There are `count` objects.
     fn compare(&mut self, count: u64) -> Result<()> {
-        let (manifest, mut current, mut listed) = (Manifest::of(Some(self))?, KeySet::default(), 0);
-        manifest.each(&mut |entry| {
+        let (state, mut current, mut listed) = (State::of(Some(self))?, KeySet::default(), 0);
+        state.each(&mut |entry| {
             listed += u64::from(self.present.contains(entry.path)?);
             match self.is_unchanged(entry)? {
-                true => current.add(&content_key(entry.path, &entry.hash)),
+                true => entry.hashes().try_for_each(|hash| current.add(&content_key(entry.path, &hash))),
                 false => Ok(()),
             }
         })?;
@@ -200,7 +199,7 @@ impl Prefix {
         Ok(())
     }
 
-    /// Returns `true` if the object has the ETag of the manifest.
+    /// Returns `true` if the object has the ETag of the state.
     fn is_unchanged(&self, entry: Entry<'_>) -> Result<bool> {
         Ok(!entry.tag.is_empty() && self.versions.contains(&key(entry.path, entry.tag))?)
     }
@@ -210,7 +209,7 @@ impl Prefix {
         self.present.contains(path)
     }
 
-    /// Returns `true` if the object had this content at the start, by the manifest and the ETag.
+    /// Returns `true` if the object had this content at the start, by the state and the ETag.
     pub(super) fn has_content(&self, path: &str, hash: &blake3::Hash) -> Result<bool> {
         self.current.contains(&content_key(path, hash))
     }
@@ -230,22 +229,26 @@ impl Prefix {
 }
 
 impl OwnFiles for Prefix {
-    fn open_own(&self, name: &str) -> Result<Option<File>> {
-        self.own.open(name)
+    fn has_one_file(&self) -> bool {
+        self.own.has_one_file()
     }
 
-    fn write_own(&self, name: &str, _: bool, write: WriteParts<'_>) -> Result<Change> {
+    fn open_own(&self, name: &str) -> Result<Option<File>> {
+        self.own.open_own(name)
+    }
+
+    fn write_own(&self, name: &str, fsync: bool, write: WriteParts<'_>) -> Result<Change> {
         self.settle()?;
-        self.own.write(name, name == MANIFEST, write)
+        self.own.write_own(name, fsync, write)
     }
 
     fn each_own(&self, directory: &str, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
-        self.store.list(directory)?.try_for_each(|object| each(&object?.key))
+        self.own.each_own(directory, each)
     }
 
     fn remove_own(&self, name: &str) -> Result<()> {
         self.settle()?;
-        self.own.remove(name)
+        self.own.remove_own(name)
     }
 }
 
@@ -263,7 +266,7 @@ impl Destination for Prefix {
     }
 
     fn each_file(&self, directory: &str, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
-        // The caller looks for files that the manifest does not list. A listing of each cluster costs a request.
+        // The caller looks for files that the state does not list. A listing of each cluster costs a request.
         if self.all_listed {
             return Ok(());
         }
@@ -284,7 +287,7 @@ impl Destination for Prefix {
         StoreSink::new(job, self, known, files)
     }
 
-    /// Starts to remove the object. The manifest is only written after all objects are removed.
+    /// Starts to remove the object. The state is only written after all objects are removed.
     fn remove(&self, entry: Entry<'_>) -> Result<Option<bool>> {
         if !self.has(entry.path)? {
             return Ok(None);
@@ -295,7 +298,7 @@ impl Destination for Prefix {
         if !self.is_unchanged(entry)? {
             match StoreReader::new(self).content(entry.path)? {
                 None => return Ok(None),
-                Some(object) if blake3::hash(&object.bytes) != entry.hash => return Ok(Some(false)),
+                Some(object) if !entry.has_content(&blake3::hash(&object.bytes)) => return Ok(Some(false)),
                 Some(_) => {}
             }
         }

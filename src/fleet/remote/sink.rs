@@ -10,12 +10,13 @@ use crate::destination::Files;
 use crate::job::Job;
 use crate::known_files::KnownFiles;
 use crate::lock;
-use crate::manifest::{Row, SAME_TAG};
 use crate::output_files::{Change, appeared};
 use crate::pieces::Piece;
 use crate::plan::Placed;
 use crate::report::Report;
 use crate::sinks::Outputs;
+use crate::stamp::values_row;
+use crate::state::{Row, SAME_TAG};
 use crate::workers::{Late, Sink, SinkError, SinkResult, for_template};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_remote::{Condition, Lane, Outcome};
@@ -50,7 +51,7 @@ struct Ticket {
 
 /// What happens with an output.
 enum Step {
-    /// The object has this content. It is in the manifest, or has this ETag.
+    /// The object has this content. It is in the state, or has this ETag.
     Keep(String),
     Put(Change, Condition),
 }
@@ -143,6 +144,8 @@ impl Sink for StoreSink<'_> {
             return Err(SinkError::Run(error));
         }
         let (prefix, known, files, job) = (self.prefix, self.known, self.files, self.outputs.job);
+        let values = values_row(&job, cluster.cluster);
+        values.into_iter().try_for_each(|row| lock(files).rows.add(row)).map_err(SinkError::Run)?;
         let (lane, report) = (&mut self.lane, &mut self.report);
         self.outputs.each(cluster, text, pieces, |piece, path, content| {
             let (output, hash, bytes) = (piece.output, blake3::hash(content), content.len());

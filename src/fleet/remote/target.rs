@@ -84,7 +84,7 @@ fn packs(
 }
 
 /// Stamps the fleet into the prefix of a store: an object for each output. Works like [`stamp`](crate::stamp()), with
-/// concurrent puts. An object with the ETag and the hash of the manifest is not put again.
+/// concurrent puts. An object with the ETag and the digest of the state is not put again.
 ///
 /// A run that loses its lock stops putting. If a put fails in all attempts, its cluster fails.
 ///

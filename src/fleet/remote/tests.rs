@@ -12,6 +12,9 @@ use dropforge_base::diagnostics::Code;
 use dropforge_remote::faults::Faulty;
 use dropforge_remote::{Condition, LOCK, Lock, LockOptions, Patience, SystemClock};
 
+/// The object with the files of all clusters.
+const ALL: &str = ".dropforge/clusters/@all.state";
+
 fn stamp(setup: &Setup, store: &Store) -> Result<Report> {
     stamp_to_store(&Fake, &setup.job(), store, Locking::Take)
 }
@@ -53,8 +56,8 @@ fn all_objects_are_put_while_requests_fail_and_none_of_them_again() {
             assert_eq!(content, Some(Setup::content(&format!("c{n}"), &format!("{name}.t"))));
         }
     }
-    let manifest = get(&store, MANIFEST).expect("a manifest");
-    assert_eq!(get(&store, ".dropforge-run.tmp"), None);
+    let state = get(&store, ALL).expect("a state");
+    assert_eq!(get(&store, ".dropforge/unfinished"), None);
     assert!(changes(&setup, &store).is_empty());
     faulty.before.store(0, Ordering::SeqCst);
     faulty.after.store(0, Ordering::SeqCst);
@@ -63,7 +66,7 @@ fn all_objects_are_put_while_requests_fail_and_none_of_them_again() {
         assert_eq!(counts(&stamp(&setup, &store).expect("a report")), (0, 0, 200, 0));
         // The lock is taken and released, and the record of the run is written.
         assert_eq!(faulty.puts.load(Ordering::SeqCst) - before, 3);
-        assert_eq!(get(&store, MANIFEST).as_ref(), Some(&manifest), "the tags of unchanged objects stay");
+        assert_eq!(get(&store, ALL).as_ref(), Some(&state), "the tags of unchanged objects stay");
     }
 }
 
@@ -142,7 +145,7 @@ fn an_object_that_appears_fails_its_cluster() {
     assert_eq!((failure.diagnostic.code, &failure.clusters[..]), (Code::ForeignFile, &["c2".to_owned()][..]));
     assert_eq!(failure.diagnostic.template.as_deref(), Some("b.t"));
     assert_eq!(get(&store, "c2/b").as_deref(), Some("theirs"));
-    assert!(!get(&store, MANIFEST).expect("a manifest").contains("c2/b"));
+    assert!(!get(&store, ALL).expect("a state").contains("c2/b"));
 }
 
 #[test]
@@ -150,8 +153,8 @@ fn a_run_that_was_killed_is_mended_by_the_next() {
     let store = Arc::new(Faulty::default()).store();
     let old = Setup::new(&numbered(10, |_| ""));
     stamp(&old, &store).expect("a report");
-    // The record, some new objects and the old manifest.
-    put(&store, ".dropforge-run.tmp", "c10/a\nc10/b\nc11/a\nc11/b\n");
+    // The record, some new objects and the old state.
+    put(&store, ".dropforge/unfinished", "c10/a\nc10/b\nc11/a\nc11/b\n");
     put(&store, "c10/a", "an old version of the template");
     let setup = Setup::new(&numbered(12, |_| ""));
     assert_eq!(counts(&stamp(&setup, &store).expect("mended")), (3, 1, 20, 0));
@@ -164,13 +167,13 @@ struct Breaker(Store);
 impl Stamp for Breaker {
     fn work(&self, body: &mut dyn FnMut(&mut dyn crate::Renderer)) {
         Lock::break_lock(&self.0, &SystemClock::new()).expect("broken");
-        put(&self.0, MANIFEST, "another run's manifest");
+        put(&self.0, ALL, "another run's state");
         body(&mut Fake);
     }
 }
 
 #[test]
-fn locks_are_heeded_and_the_manifest_of_another_run_stays() {
+fn locks_are_heeded_and_the_state_of_another_run_stays() {
     let store = Arc::new(Faulty::default()).store();
     let setup = Setup::new(&numbered(4, |_| ""));
     let held = Lock::acquire(&store, LockOptions { renew: None, ..LockOptions::default() }).expect("the lock");
@@ -182,8 +185,8 @@ fn locks_are_heeded_and_the_manifest_of_another_run_stays() {
     let more = Setup::new(&numbered(6, |_| ""));
     let report = stamp_to_store(&Breaker(store.clone()), &more.job(), &store, Locking::Take).expect("a report");
     assert_eq!(report.errors.first().map(|error| error.code), Some(Code::StoreChanged));
-    assert_eq!(get(&store, MANIFEST).as_deref(), Some("another run's manifest"));
-    assert!(get(&store, ".dropforge-run.tmp").is_some(), "the next run has to know");
+    assert_eq!(get(&store, ALL).as_deref(), Some("another run's state"));
+    assert!(get(&store, ".dropforge/unfinished").is_some(), "the next run has to know");
 }
 
 #[test]
@@ -220,7 +223,7 @@ fn a_store_that_goes_down_ends_the_run() {
     };
     assert_eq!(codes, [Code::StoreUnreachable]);
     faulty.down.store(false, Ordering::SeqCst);
-    assert_eq!(get(&store, MANIFEST), None);
+    assert_eq!(get(&store, ALL), None);
     let report = stamp(&setup, &store).expect("mended");
     assert_eq!(counts(&report).2, 0);
     assert_eq!(changes(&setup, &store).len(), 0);
@@ -251,16 +254,16 @@ fn one_object_holds_the_whole_fleet() {
 }
 
 #[test]
-fn the_manifest_of_a_prefix_tells_what_made_an_object() {
+fn the_state_of_a_prefix_tells_what_made_an_object() {
     let store = Arc::new(Faulty { before: 8.into(), ..Faulty::default() }).store();
-    assert!(Manifest::of_store(&store).expect("read").is_none());
+    assert!(State::of_store(&store).expect("read").is_none());
     stamp(&Setup::new(&numbered(9, |_| "")), &store).expect("a report");
-    let manifest = Manifest::of_store(&store).expect("read").expect("a manifest");
-    let maker = |path: &str, content: &[u8]| manifest.maker(path, content).expect("a list");
+    let state = State::of_store(&store).expect("read").expect("a state");
+    let maker = |path: &str, content: &[u8]| state.maker(path, content).expect("a list");
     let found = maker("c3/a", &Setup::content("c3", "a.t")).expect("a maker");
     assert_eq!((&*found.cluster, &*found.template, found.is_unchanged, found.run), ("c3", "a.t", true, None));
     assert!(!maker("c3/a", b"other").expect("a maker").is_unchanged);
     assert_eq!(maker("c9/a", b""), None);
-    put(&store, MANIFEST, "{");
-    assert_eq!(Manifest::of_store(&store).map_err(|error| error.code).err(), Some(Code::BadManifest));
+    put(&store, ALL, "{");
+    assert_eq!(State::of_store(&store).map_err(|error| error.code).err(), Some(Code::BadManifest));
 }

@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::list::{PackFile, PackList, PackRun};
+use super::list::{PackFile, PackList};
 use super::part::{Finished, Spooled};
 use super::place::{FileState, ListedFile, PackPlace, foreign};
 use crate::output_files::Change;
+use crate::state::StoredRun;
 use dropforge_base::diagnostics::Result;
 
 /// The packs of a run so far.
@@ -134,7 +135,7 @@ impl<'d, P: PackPlace> Delivery<'d, P> {
         self,
         whole: bool,
         prune: bool,
-        (plan, run): (Option<String>, Option<PackRun>),
+        (plan, run): (Option<String>, Option<StoredRun>),
     ) -> Result<(usize, Vec<String>)> {
         let (mut stale, mut kept, mut removed) = (self.left(), Vec::new(), 0);
         if prune {

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::list::{PackFile, PackList};
-use super::place::{DirectoryPlace, LIST, PackPlace, PackTarget, StorePlace};
-use crate::manifest::Maker;
+use super::place::{DirectoryPlace, LIST, OLD_LIST, PackPlace, PackTarget, StorePlace};
+use crate::state::Maker;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_remote::pack::PackIndex;
 
@@ -32,7 +32,7 @@ pub struct PackedOutput {
 /// place.
 pub fn find_in_packs(place: &PackTarget<'_>, path: &str) -> Result<Option<PackedOutput>> {
     match place {
-        PackTarget::Directory(directory) if !directory.join(LIST).is_file() => Ok(None),
+        PackTarget::Directory(directory) if !has_packs(directory) => Ok(None),
         PackTarget::Directory(directory) => match DirectoryPlace::open(directory)? {
             Some(place) => find(&place, path),
             None => Ok(None),
@@ -43,7 +43,11 @@ pub fn find_in_packs(place: &PackTarget<'_>, path: &str) -> Result<Option<Packed
 
 /// Returns the nearest directory above a path that has packs.
 pub fn packs_above(path: &Path) -> Option<&Path> {
-    path.ancestors().skip(1).find(|directory| directory.join(LIST).is_file())
+    path.ancestors().skip(1).find(|directory| has_packs(directory))
+}
+
+fn has_packs(directory: &Path) -> bool {
+    [LIST, OLD_LIST].iter().any(|list| directory.join(list).is_file())
 }
 
 fn find(place: &impl PackPlace, path: &str) -> Result<Option<PackedOutput>> {
@@ -53,7 +57,7 @@ fn find(place: &impl PackPlace, path: &str) -> Result<Option<PackedOutput>> {
     for pack in &packs {
         if let Some((bytes, cluster, template)) = in_pack(place, pack, path)? {
             let run = run.map(|run| run.of_template(&template));
-            let maker = Maker { cluster, template, is_unchanged: true, run };
+            let maker = Maker { cluster, template, is_unchanged: true, run, values: None };
             return Ok(Some(PackedOutput { bytes, maker }));
         }
     }

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::place::{LIST, ListedFile, PackPlace};
 use crate::job::Job;
-use crate::manifest::{ReadFiles, RunOptions};
 use crate::output_path::check_path;
-use crate::stamp::template_paths;
+use crate::stamp::makers;
+use crate::state::StoredRun;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// The version of the format.
@@ -25,7 +25,7 @@ pub(super) struct PackList {
     pub(super) plan: Option<String>,
     /// The run that the packs are of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) run: Option<PackRun>,
+    pub(super) run: Option<StoredRun>,
     /// The packs, in fleet order.
     pub(super) packs: Vec<PackFile>,
     /// Packs of earlier runs that are out of date.
@@ -33,36 +33,14 @@ pub(super) struct PackList {
     pub(super) stale: Vec<PackFile>,
 }
 
-/// The options of a run that wrote packs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct PackRun {
-    #[serde(flatten)]
-    options: RunOptions,
-    /// The digests of the templates of outputs. Those of other files are in the options.
-    #[serde(default, skip_serializing_if = "ReadFiles::is_empty")]
-    templates: ReadFiles,
-}
-
-impl PackRun {
-    /// Returns the options of a run, if it has some. That of a shard has its packs in a folder.
-    pub(super) fn of(job: &Job<'_>) -> Option<Self> {
-        let (mut options, mut templates) = (job.options.run_and_files()?, ReadFiles::default());
-        if job.options.shard.is_some() {
-            options.folder = options.folder.map(|folder| format!("../{folder}"));
-        }
-        for template in template_paths(job) {
-            templates.extend(options.read.as_mut().and_then(|read| read.remove_entry(&template)));
-        }
-        Some(Self { options, templates })
+/// Returns the options of a run, if it has some. That of a shard has its packs in a folder.
+pub(super) fn run_of(job: &Job<'_>) -> Option<StoredRun> {
+    let mut options = job.options.run_and_files()?;
+    if job.options.shard.is_some() {
+        options.folder = options.folder.map(|folder| format!("../{folder}"));
     }
-
-    /// Returns the options of the run for a template. Of all templates they have only the digest of this one.
-    pub(super) fn of_template(mut self, template: &str) -> RunOptions {
-        if let Some(read) = &mut self.options.read {
-            read.extend(self.templates.remove_entry(template));
-        }
-        self.options
-    }
+    let makers = makers(job);
+    Some(StoredRun::of(options, makers.iter().map(|made_by| made_by.template.as_str())))
 }
 
 /// A pack.

@@ -20,7 +20,7 @@ use std::thread;
 
 use self::delivery::Delivery;
 pub use self::find::{PackedOutput, find_in_packs, packs_above};
-use self::list::{PackList, PackRun};
+use self::list::{PackList, run_of};
 use self::part::Finished;
 pub use self::part::PackFormat;
 use self::place::{DirectoryPlace, PackPlace, StorePlace};
@@ -29,9 +29,9 @@ pub use self::shards::finish_packs;
 use self::shards::folder;
 use self::sink::{PackSink, Writer};
 use crate::job::{FilePreview, Job, Stamp};
-use crate::manifest::Manifest;
 use crate::output_files::Change;
 use crate::report::Report;
+use crate::state::State;
 use crate::workers::{Turns, cannot_write, drive};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted};
 
@@ -121,12 +121,12 @@ fn write<P: PackPlace>(stamp: &dyn Stamp, job: &Job<'_>, place: &P, options: &Pa
     let stale = delivery.stale();
     let total = delivery.written() + stale.len();
     let mut is_pruned = job.options.prune && job.options.shard.is_none() && report.is_complete();
-    if is_pruned && let Err(error) = Manifest::guard(stale.len(), total, job.options.prune_force) {
+    if is_pruned && let Err(error) = State::guard(stale.len(), total, job.options.prune_force) {
         report.errors.push(error);
         is_pruned = false;
     }
     let plan = job.options.shard.as_ref().filter(|_| report.is_complete()).map(|shard| shard.plan.clone());
-    match delivery.finish(is_whole(job, &report), is_pruned, (plan, PackRun::of(job))) {
+    match delivery.finish(is_whole(job, &report), is_pruned, (plan, run_of(job))) {
         Ok((removed, kept)) => {
             report.deleted = removed;
             let kept = kept.iter().map(|path| format!("kept `{path}` with content that dropforge did not write"));

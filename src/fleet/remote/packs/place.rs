@@ -4,15 +4,15 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::part::{PackFormat, failed};
 use crate::known_files::RUN_RECORD;
-use crate::manifest::OwnFiles as _;
 use crate::output_dir::{OutputDir, cannot};
 use crate::output_files::{open_existing, remove};
 use crate::remote::prefix::Locking;
+use crate::state::OwnFiles as _;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_remote::{Condition, LOCK, Lock, Revision, Store, UploadOptions, upload_file};
 use serde::{Deserialize, Serialize};
@@ -44,8 +44,10 @@ pub enum PackTarget<'p> {
     Store(&'p Store),
 }
 
-/// The name of the list.
-pub(super) const LIST: &str = ".dropforge-packs.json";
+/// The path of the list.
+pub(super) const LIST: &str = ".dropforge/packs";
+/// The path of the list of earlier versions. A run reads it once, and writes a list in its place.
+pub(super) const OLD_LIST: &str = ".dropforge-packs.json";
 /// Maximum length of a list: some 400,000 packs.
 pub(super) const MAX_LIST: u64 = 128 << 20;
 /// Maximum number of bytes of an index, or of a pack without one, that are read to find an output.
@@ -203,14 +205,17 @@ impl PackPlace for DirectoryPlace {
     }
 
     fn read_list(&self) -> Result<Option<Vec<u8>>> {
-        let Some(file) = open_existing(&self.dir, LIST)? else { return Ok(None) };
+        let file = open_existing(&self.dir, LIST)?
+            .map_or_else(|| open_existing(&self.dir, OLD_LIST), |file| Ok(Some(file)))?;
+        let Some(file) = file else { return Ok(None) };
         let (mut bytes, fail) = (Vec::new(), |error| cannot("read", &self.dir.full_path(LIST), error));
         file.take(MAX_LIST).read_to_end(&mut bytes).map_err(fail)?;
         Ok(Some(bytes))
     }
 
     fn write_list(&self, mut json: &[u8]) -> Result<()> {
-        self.write(LIST, &mut |to| json.read(to))
+        self.write(LIST, &mut |to| json.read(to))?;
+        self.dir.remove_own(OLD_LIST)
     }
 
     fn state(&self, path: &str, listed: Option<&ListedFile>) -> Result<FileState> {
@@ -258,6 +263,8 @@ pub(super) struct StorePlace {
     lock: Option<Lock>,
     /// The version of the list that was read or written last.
     list: Mutex<Option<Revision>>,
+    /// `true` if there is a list of an earlier version.
+    has_old: AtomicBool,
 }
 
 impl StorePlace {
@@ -273,7 +280,7 @@ impl StorePlace {
 
     /// Opens the prefix for reading.
     pub(super) fn unlocked(store: &Store) -> Self {
-        Self { store: store.clone(), lock: None, list: Mutex::default() }
+        Self { store: store.clone(), lock: None, list: Mutex::default(), has_old: AtomicBool::new(false) }
     }
 
     fn options(&self) -> UploadOptions {
@@ -307,7 +314,11 @@ impl PackPlace for StorePlace {
     }
 
     fn read_list(&self) -> Result<Option<Vec<u8>>> {
-        let Some(object) = self.store.get(LIST, MAX_LIST)? else { return Ok(None) };
+        let Some(object) = self.store.get(LIST, MAX_LIST)? else {
+            let old = self.store.get(OLD_LIST, MAX_LIST)?;
+            self.has_old.store(old.is_some(), Ordering::Relaxed);
+            return Ok(old.map(|object| object.bytes.to_vec()));
+        };
         *self.list.lock().unwrap_or_else(PoisonError::into_inner) = Some(object.revision);
         Ok(Some(object.bytes.to_vec()))
     }
@@ -322,7 +333,7 @@ impl PackPlace for StorePlace {
             result => result?,
         };
         *list = Some(revision);
-        Ok(())
+        if self.has_old.swap(false, Ordering::Relaxed) { self.store.delete(OLD_LIST).map(drop) } else { Ok(()) }
     }
 
     fn state(&self, path: &str, listed: Option<&ListedFile>) -> Result<FileState> {

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use super::delivery::remove;
 use super::list::PackList;
-use super::place::{DirectoryPlace, LIST, PackOptions, PackPlace, PackTarget, StorePlace};
+use super::place::{DirectoryPlace, LIST, OLD_LIST, PackOptions, PackPlace, PackTarget, StorePlace};
 use crate::finish::missing_parts;
 use crate::job::Job;
-use crate::manifest::Manifest;
 use crate::output_dir::OutputDir;
 use crate::report::Report;
 use crate::shards::Shard;
+use crate::state::State;
 use dropforge_base::diagnostics::{Result, counted};
 use dropforge_remote::Store;
 
@@ -81,7 +81,7 @@ fn folders_of_store(store: &Store) -> Result<Vec<String>> {
 
 /// Returns the folder of a shard if `path` is its list.
 fn folder_of(path: &str) -> Option<String> {
-    let folder = path.strip_suffix(LIST)?.strip_suffix('/')?;
+    let folder = path.strip_suffix(LIST).or_else(|| path.strip_suffix(OLD_LIST))?.strip_suffix('/')?;
     let (index, count) = folder.strip_prefix("shard-")?.split_once("-of-")?;
     Shard::new(index.parse().ok()?, count.parse().ok()?).map(|_| folder.to_owned())
 }
@@ -106,7 +106,7 @@ impl Finish<'_, '_> {
         let stale = of_shards.iter().map(|(_, list)| list.stale.len()).sum::<usize>()
             + others.map(|list| list.packs.len() + list.stale.len()).sum::<usize>();
         let mut report = Report { clusters: self.job.plan.clusters(), unchanged: packs, ..Report::default() };
-        match Manifest::guard(stale, packs + stale, options.prune_force) {
+        match State::guard(stale, packs + stale, options.prune_force) {
             _ if stale == 0 => {}
             Ok(()) if options.prune => {
                 let mut kept = Vec::new();

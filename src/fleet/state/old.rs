@@ -1,4 +1,4 @@
-//! Reading a manifest entry by entry.
+//! Reading the one file of JSON that a state was in the versions 1 and 2, entry by entry.
 
 use std::fmt;
 use std::io::Read;
@@ -6,31 +6,52 @@ use std::io::Read;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-use super::rows::{Entry, VERSION};
-use super::runs::Stored;
+use super::runs::RunOptions;
 use dropforge_base::diagnostics::{Diagnostic, Result};
 
-/// Receives the entries.
-type Each<'e> = &'e mut dyn FnMut(Entry<'_>) -> Result<()>;
+/// The last version of the format. Version 1 had no clusters and templates.
+const VERSION: u32 = 2;
 
-/// What a manifest has besides its entries.
+/// Receives the entries.
+type Each<'e> = &'e mut dyn FnMut(OldEntry<'_>) -> Result<()>;
+
+/// A file that a run has written.
+pub(super) struct OldEntry<'o> {
+    pub path: &'o str,
+    /// The digest of the content.
+    pub hash: blake3::Hash,
+    /// The cluster, and the index of the template.
+    pub maker: Option<(&'o str, usize)>,
+    /// The ETag of an object, or empty.
+    pub tag: &'o str,
+}
+
+/// A run and the templates whose files it made, as indexes.
+#[derive(Debug, Deserialize)]
+pub(super) struct OldRun {
+    pub templates: Vec<usize>,
+    #[serde(flatten)]
+    pub options: RunOptions,
+}
+
+/// What the file has besides its entries.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     /// The run that wrote it ended early.
     pub incomplete: bool,
     pub templates: Vec<String>,
-    pub runs: Vec<Stored>,
+    pub runs: Vec<OldRun>,
     /// The digests of the templates. One may be empty.
     pub digests: Vec<String>,
 }
 
-/// Calls `each` with every entry. `runs` has the run of each template. Returns the rest, or `None` if it is not a manifest.
+/// Calls `each` with every entry. Returns the rest, or `None` for another file.
 ///
 /// # Errors
 /// Errors of `each`.
-pub(super) fn parse(reader: impl Read, runs: &[Option<usize>], each: Each<'_>) -> Result<Option<Head>> {
+pub(super) fn parse(reader: impl Read, each: Each<'_>) -> Result<Option<Head>> {
     let (mut failed, mut deserializer) = (None, serde_json::Deserializer::from_reader(reader));
-    let parsed = Root { runs, each, failed: &mut failed }
+    let parsed = Root { each, failed: &mut failed }
         .deserialize(&mut deserializer)
         .and_then(|head| deserializer.end().map(|()| head));
     match failed {
@@ -41,8 +62,6 @@ pub(super) fn parse(reader: impl Read, runs: &[Option<usize>], each: Each<'_>) -
 
 /// The whole file.
 struct Root<'e> {
-    /// The run of each template.
-    runs: &'e [Option<usize>],
     each: Each<'e>,
     /// The error of `each`.
     failed: &'e mut Option<Box<Diagnostic>>,
@@ -71,7 +90,7 @@ impl<'de> Visitor<'de> for Root<'_> {
     type Value = Head;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a manifest")
+        f.write_str("a list of files")
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> std::result::Result<Head, A::Error> {
@@ -116,22 +135,23 @@ impl<'de> Visitor<'de> for FileMap<'_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
-        let mut pass = |path: &str, hash: &str, maker: Option<(&str, &str)>, run, tag: &str| {
+        let mut pass = |path: &str, hash: &str, maker: Option<(&str, usize)>, tag: &str| {
             let hash = blake3::Hash::from_hex(hash).map_err(A::Error::custom)?;
-            (self.root.each)(Entry { path, hash, maker, run, tag }).map_err(|error| {
+            (self.root.each)(OldEntry { path, hash, maker, tag }).map_err(|error| {
                 *self.root.failed = Some(error);
                 A::Error::custom("stopped")
             })
         };
         while let Some(key) = map.next_key::<String>()? {
             let Some(templates) = self.templates else {
-                pass(&key, &map.next_value::<String>()?, None, None, "")?;
+                pass(&key, &map.next_value::<String>()?, None, "")?;
                 continue;
             };
             for Item(path, template, hash, tag) in map.next_value::<Vec<Item>>()? {
-                let run = self.root.runs.get(template).copied().flatten();
-                let template = templates.get(template).ok_or_else(|| A::Error::custom("no such template"))?;
-                pass(&path, &hash, Some((key.as_str(), template.as_str())), run, &tag)?;
+                if template >= templates.len() {
+                    return Err(A::Error::custom("no such template"));
+                }
+                pass(&path, &hash, Some((key.as_str(), template)), &tag)?;
             }
         }
         Ok(())

@@ -1,10 +1,9 @@
-//! The files that a run reads, with a digest of each, for its manifest.
+//! The files that a run reads, with a digest of each, for its state.
 //!
 //! Contents are hashed as they are read. The digests are short: they tell a changed file from the old one, and too
 //! little to guess a secret that a file holds.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 
 use crate::lock;
@@ -26,11 +25,7 @@ const DIGITS: usize = 4;
 /// assert_ne!(short_digest(b"replicas: 2\n"), short_digest(b"replicas: 3\n"));
 /// ```
 pub fn short_digest(content: &[u8]) -> String {
-    short(blake3::hash(content))
-}
-
-fn short(hash: blake3::Hash) -> String {
-    hash.to_hex().chars().take(DIGITS).collect()
+    blake3::hash(content).to_hex().chars().take(DIGITS).collect()
 }
 
 /// Notes the files that a run reads. The default notes nothing. Clones share their notes.
@@ -70,14 +65,10 @@ impl ReadLog {
 
     /// Notes a file and its content. A file that is read twice counts as it was read first.
     pub fn note(&self, name: &str, content: &[u8]) {
-        self.note_with(name, || short_digest(content));
-    }
-
-    fn note_with(&self, name: &str, digest: impl FnOnce() -> String) {
         if let Some(notes) = &self.0 {
             let mut notes = lock(notes);
             let name = notes.name(name);
-            notes.files.entry(name).or_insert_with(digest);
+            notes.files.entry(name).or_insert_with(|| short_digest(content));
         }
     }
 
@@ -88,21 +79,6 @@ impl ReadLog {
         }
     }
 
-    /// Returns a reader that notes the file at its end.
-    pub fn reader<R: Read>(&self, name: impl Into<String>, input: R) -> Logged<R> {
-        Logged { name: name.into(), input, hash: self.hash(), log: self.clone() }
-    }
-
-    /// Starts the hash of a file that is read part by part, if files are noted.
-    pub fn hash(&self) -> Option<blake3::Hasher> {
-        self.0.as_ref().map(|_| blake3::Hasher::new())
-    }
-
-    /// Notes a file that was read part by part.
-    pub(crate) fn note_hash(&self, name: &str, hash: &blake3::Hasher) {
-        self.note_with(name, || short(hash.finalize()));
-    }
-
     /// Returns a loader that notes every template.
     pub fn loader<L: Loader>(&self, below: L) -> LoggedLoader<L> {
         LoggedLoader { log: self.clone(), below }
@@ -111,27 +87,6 @@ impl ReadLog {
     /// Returns the files so far, sorted by name.
     pub fn files(&self) -> ReadFiles {
         self.0.as_ref().map(|notes| lock(notes).files.clone()).unwrap_or_default()
-    }
-}
-
-/// A reader that hashes what it reads.
-#[derive(Debug)]
-pub struct Logged<R> {
-    name: String,
-    input: R,
-    hash: Option<blake3::Hasher>,
-    log: ReadLog,
-}
-
-impl<R: Read> Read for Logged<R> {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(to)?;
-        match &mut self.hash {
-            Some(hash) if read > 0 => _ = hash.update(to.get(..read).unwrap_or_default()),
-            Some(hash) if !to.is_empty() => self.log.note_hash(&self.name, hash),
-            _ => {}
-        }
-        Ok(read)
     }
 }
 
@@ -171,17 +126,5 @@ mod tests {
         let none = ReadLog::default();
         none.note("a", b"a");
         assert!(none.files().is_empty());
-    }
-
-    #[test]
-    fn a_reader_notes_what_was_read_to_its_end() {
-        let log = ReadLog::started();
-        let mut reader = log.reader("fleet.csv", &b"name\neu\n"[..]);
-        reader.read_exact(&mut [0; 8]).unwrap();
-        assert!(log.files().is_empty());
-        assert_eq!(reader.read(&mut []).unwrap(), 0);
-        assert!(log.files().is_empty());
-        assert_eq!(reader.read(&mut [0; 1]).unwrap(), 0);
-        assert_eq!(log.files(), [("fleet.csv".to_owned(), short_digest(b"name\neu\n"))].into());
     }
 }

@@ -1,4 +1,4 @@
-//! Rows of a manifest, sorted by cluster and path. A few are in memory, the others in a temporary file.
+//! Rows of a state, sorted by cluster and path. A few are in memory, the others in a temporary file.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -13,26 +13,36 @@ const SORTED: usize = 4 << 20;
 /// The number of bytes of a run that are read at once.
 const READ: usize = 1 << 14;
 
-/// The version of the format. Version 1 had no clusters and templates.
-pub(super) const VERSION: u32 = 2;
-
 /// A file that a run has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry<'m> {
+pub struct Entry<'s> {
     /// The path below the output folder.
-    pub path: &'m str,
-    /// The digest of the content.
-    pub hash: blake3::Hash,
-    /// The cluster and the template that make the file, or `None` if it comes from a manifest of version 1. Templates are
-    /// named by their paths, as in [`TemplatePaths`](crate::TemplatePaths).
-    pub maker: Option<(&'m str, &'m str)>,
+    pub path: &'s str,
+    /// The digest of the content. After a merge of two branches, those of both sides with commas between.
+    pub(super) digests: &'s str,
+    /// The release that the file is of, or an empty string.
+    pub release: &'s str,
+    /// The cluster and the template that make the file, or `None` if a state of the first version has it. Templates are named
+    /// by their paths, as in [`TemplatePaths`](crate::TemplatePaths).
+    pub maker: Option<(&'s str, &'s str)>,
     /// The number of the run that wrote it, if it is known.
     pub(super) run: Option<usize>,
     /// The ETag of an object, or empty.
-    pub tag: &'m str,
+    pub tag: &'s str,
 }
 
-impl Entry<'_> {
+impl<'s> Entry<'s> {
+    /// Returns `true` if a run has written a content with this digest.
+    pub fn has_content(&self, hash: &blake3::Hash) -> bool {
+        let hash = hash.to_hex();
+        self.digests.split(',').any(|digest| digest == hash.as_str())
+    }
+
+    /// Returns the digests of the content.
+    pub(crate) fn hashes(self) -> impl Iterator<Item = blake3::Hash> + use<'s> {
+        self.digests.split(',').filter_map(|digest| blake3::Hash::from_hex(digest).ok())
+    }
+
     /// Returns `true` if the run with this number made the file.
     pub(crate) fn is_of_run(&self, run: usize) -> bool {
         self.run == Some(run)
@@ -42,9 +52,15 @@ impl Entry<'_> {
     pub(crate) fn ownership(&self, runs: &[Ownership]) -> Ownership {
         self.run.and_then(|run| runs.get(run)).copied().unwrap_or(Ownership::Templates)
     }
+
+    /// Returns `true` if it is no file, but has the digest of the values that the cluster had in the run as its tag.
+    pub(crate) fn is_of_values(&self) -> bool {
+        self.path.is_empty()
+    }
 }
 
-/// A file that a run has written. Rows are ordered by cluster and path.
+/// A file that a run has written, or with an empty path the digest of the cluster's values, which is its tag. Rows are ordered
+/// by cluster and path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Row {
     /// The cluster.
@@ -59,16 +75,28 @@ pub struct Row {
     pub tag: String,
 }
 
-/// The tag of an object that has the one in the old manifest.
+/// The tag of an object that has the one in the old state.
 pub(crate) const SAME_TAG: &str = "=";
-/// The template of rows that only pass on the tag of the old manifest. They come after the others of their path.
+/// The hash of a digest of values that is kept. It comes after one that the run adds.
+const KEPT_VALUES: [u8; 32] = [1; 32];
+/// The template of rows that only pass on the tag of the old state. They come after the others of their path.
 pub(super) const OLD_TAG: u32 = u32::MAX;
 
 impl Row {
-    /// Returns the row of an entry, which this cluster and template make.
-    pub fn of(entry: Entry<'_>, cluster: &str, template: u32) -> Self {
-        let (cluster, path, tag) = (cluster.to_owned(), entry.path.to_owned(), entry.tag.to_owned());
-        Self { cluster, path, template, hash: *entry.hash.as_bytes(), tag }
+    /// Returns the rows of an entry, which this cluster and template make.
+    pub fn of<'e>(entry: Entry<'e>, cluster: &'e str, template: u32) -> impl Iterator<Item = Self> + use<'e> {
+        let row = move |hash: [u8; 32]| {
+            let (cluster, path, tag) = (cluster.to_owned(), entry.path.to_owned(), entry.tag.to_owned());
+            Self { cluster, path, template, hash, tag }
+        };
+        let of_values = entry.is_of_values().then_some(KEPT_VALUES);
+        let of_file = entry.hashes();
+        of_values.into_iter().chain(of_file.map(|hash| *hash.as_bytes())).map(row)
+    }
+
+    /// Returns the row with the digest of a cluster's values. `template` is the index of the run's values.
+    pub fn of_values(cluster: &str, template: u32, digest: String) -> Self {
+        Self { cluster: cluster.to_owned(), path: String::new(), template, hash: [0; 32], tag: digest }
     }
 
     fn size(&self) -> usize {
