@@ -161,9 +161,19 @@ fn errors_name_release_cluster_and_files() {
         ("name = \"web\"\n", "", &["the release has no `name`", "dropforge.toml:7:1"], 2),
         ("name = \"web\"", "name = \"api\"", &["two releases are named `api`", "the first one"], 2),
         ("namespace = ", "namspace = ", &["unknown key `namspace`", "did you mean `namespace`?"], 2),
-        ("when = \"cluster", "when = \"cluster.", &["dropforge.toml:"], 1),
-        ("cluster.features.api", "cluster.feature.api", &["no such key: feature", "release: api", "has("], 2),
-        ("cluster.features.api", "cluster.env", &["must be true or false, found", "cluster: "], 2),
+        ("when = \"cluster", "when = \"cluster.", &["dropforge.toml:18:17"], 1),
+        (
+            "cluster.features.api",
+            "cluster.feature.api",
+            &["no such key: feature", "dropforge.toml:17:17", "release: api", "has("],
+            1,
+        ),
+        (
+            "cluster.features.api",
+            "cluster.env",
+            &["must be true or false, found", "cluster: ", "dropforge.toml:17:8"],
+            1,
+        ),
         ("\"web.yaml\"", "\"wep.yaml\"", &["`wep.yaml`", "did you mean `web.yaml`?"], 1),
         ("\"tools-{env}\"", "\"tools-{envi}\"", &["the cluster has no `envi`", "did you mean `env`?"], 2),
         ("kube|v1.34.0", "kube|x", &["release: web"], 4),
@@ -226,4 +236,47 @@ fn many_releases_fit_on_the_stack() {
     }
     sandbox.replace("dropforge.toml", &project);
     sandbox.run(&["stamp"]).expect(0).says(&["600 files"]);
+}
+
+/// A project whose release `old` is renamed, removed or not selected, with the number of files that a run finds stale.
+#[test]
+fn files_of_releases_are_stale_only_to_runs_that_know_them() {
+    let sandbox = project();
+    sandbox.run(&["stamp"]).expect(0).says(&["8 files"]);
+    // A release that is not selected is neither stale nor pruned, though another has the same chart.
+    sandbox.run(&["stamp", "-r", "web", "--check"]).expect(0);
+    sandbox.run(&["stamp", "-r", "web", "--prune"]).expect(0).says(&["3 unchanged"]);
+    sandbox.run(&["stamp", "-r", "team=core", "--prune", "--prune-force"]).expect(0).says(&["5 unchanged"]);
+    assert_eq!(files(&sandbox).len(), 8);
+    // A cluster that does not want a release any more.
+    sandbox.replace("base.yaml", "features: {api: false}\nregistry: r.example\ntag: v1\n");
+    sandbox.run(&["stamp", "-r", "api", "--check"]).expect(3).says(&[]);
+    sandbox.run(&["stamp", "-r", "api", "--prune", "--prune-force"]).expect(0).says(&["2 deleted"]);
+    sandbox.replace("base.yaml", "features: {api: true}\nregistry: r.example\ntag: v1\n");
+    sandbox.run(&["stamp", "-r", "api"]).expect(0).says(&["2 new"]);
+    // A renamed release, a chart of another version in another folder, and a release that is removed.
+    let renamed = PROJECT.replace("name = \"web\"", "name = \"front\"");
+    sandbox.replace("dropforge.toml", &renamed);
+    sandbox.run(&["stamp", "-r", "front", "--prune"]).expect(0).says(&["3 new"]);
+    sandbox.run(&["stamp", "--check"]).expect(3);
+    sandbox.run(&["stamp", "--prune"]).expect(0).says(&["3 deleted"]);
+    for (name, text) in sandbox.tree("charts/app") {
+        sandbox.write(&format!("charts/app-2/{name}"), &text);
+    }
+    sandbox.replace("charts/app-2/templates/pod.yaml", "");
+    sandbox.write("charts/app-2/templates/job.yaml", "kind: Job\nmetadata: {name: {{ .Release.Name }}}\n");
+    sandbox.replace("dropforge.toml", &renamed.replace("charts/app\"", "charts/app-2\""));
+    sandbox.run(&["stamp", "-r", "front", "--prune", "--prune-force"]).expect(0).says(&["3 new", "3 deleted"]);
+    let (head, rest) = renamed.split_once("[[release]]\nname = \"api\"").unwrap();
+    let (_, tools) = rest.split_once("[[release]]").unwrap();
+    sandbox.replace("dropforge.toml", &format!("{head}[[release]]{tools}"));
+    sandbox.run(&["stamp", "--prune", "--prune-force"]).expect(0).says(&["5 deleted"]);
+    assert_eq!(files(&sandbox).len(), 6);
+    sandbox.run(&["stamp", "--check"]).expect(0);
+    // Another project in the same folder keeps its files.
+    sandbox.write("other/dropforge.toml", "id = \"o\"\nfleet = [\"../clusters.yaml\"]\n[output]\ndir = \"../out\"\n[[release]]\nname = \"web\"\ntemplates = [\"t\"]\n");
+    sandbox.write("other/t/x.txt.tera", "{{ name }}\n");
+    sandbox.run(&["-C", "other", "stamp", "--prune", "--prune-force"]).expect(0).says(&["3 new"]);
+    sandbox.run(&["stamp", "--prune", "--prune-force"]).expect(0).says(&["6 unchanged"]);
+    assert_eq!(files(&sandbox).len(), 9);
 }

@@ -110,6 +110,7 @@ impl<'j> Deletions<'j> {
     fn is_of_run(&self, entry: Entry<'_>) -> bool {
         match (entry.ownership(&self.runs), entry.maker) {
             (Ownership::Other | Ownership::Unknown, _) => false,
+            _ if !self.job.options.templates.has_release(entry.release) => false,
             (Ownership::Whole, Some(_)) => true,
             (Ownership::Templates, Some((_, template))) => self.job.options.templates.covers(template),
             (_, None) => self.job.options.prune,
@@ -188,7 +189,8 @@ impl<'j, R: FileReader> Leftovers<'j, R> {
     /// Errors of temporary files.
     pub(super) fn see(&self, entry: Entry<'_>) -> Result<()> {
         let is_covered = |(_, template)| self.job.options.templates.covers(template);
-        if !entry.is_of_run(self.run) || !entry.maker.is_some_and(is_covered) {
+        let is_known = self.job.options.templates.has_release(entry.release);
+        if !entry.is_of_run(self.run) || !is_known || !entry.maker.is_some_and(is_covered) {
             return Ok(());
         }
         // Someone may have removed it, or edited the state.

@@ -112,6 +112,8 @@ pub struct TemplatePaths {
     /// The release of each template, by name.
     releases: HashMap<String, String>,
     given: Vec<String>,
+    /// The releases that the run renders, if it leaves out others.
+    only: Option<Vec<String>>,
 }
 
 impl TemplatePaths {
@@ -128,6 +130,16 @@ impl TemplatePaths {
     /// Returns the release of a template, or an empty string.
     pub fn release(&self, template: &str) -> &str {
         self.releases.get(template).map_or("", String::as_str)
+    }
+
+    /// Leaves out all releases but these. The run knows nothing of the files of others.
+    pub fn only(&mut self, releases: Vec<String>) {
+        self.only = Some(releases);
+    }
+
+    /// Returns `true` if the run knows what a release makes.
+    pub fn has_release(&self, release: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.iter().any(|own| own == release))
     }
 
     /// Adds a file or a directory that the run was given, with `/` and without a `/` at its end. `.` stands for all

@@ -86,7 +86,7 @@ impl Project {
 
     /// Returns `true` if the run has the templates of the project.
     pub(crate) fn gives_templates(&self) -> bool {
-        self.used().any(|setting| setting.key.option.is_empty())
+        self.used().any(|setting| setting.key.option.is_empty() || matches!(setting.key.kind(), Kind::Tables))
     }
 
     /// Returns `true` if the project has templates besides these files and folders.

@@ -13,7 +13,6 @@ use dropforge::bulk::{
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge::dialect::helm::chart::UserValues;
 use dropforge::engine::Dialect;
-use dropforge::text::Source;
 
 use crate::chart::{self, ReleasesArgs};
 use crate::exit::Failed;
@@ -53,6 +52,8 @@ pub(crate) struct ReleasesOption {
 #[derive(Default)]
 pub(crate) struct Definitions {
     all: Vec<Definition>,
+    /// Others are left out.
+    is_part: bool,
 }
 
 impl Definitions {
@@ -63,7 +64,7 @@ impl Definitions {
     pub(crate) fn read(option: &ReleasesOption, files: &mut InputFiles) -> std::result::Result<Self, Failed> {
         let Some(path) = &option.releases else {
             return match option.only.first() {
-                None => Ok(Self { all: Vec::new() }),
+                None => Ok(Self::default()),
                 Some(_) => Err(Diagnostic::new(Code::Usage, "there are no releases")
                     .with_help("`-r` selects those that `[[release]]` defines in a project file")
                     .into()),
@@ -82,7 +83,7 @@ impl Definitions {
                 return Err(error.with_available(before).into());
             }
         }
-        Ok(Self { all })
+        Ok(Self { all, is_part: !option.only.is_empty() })
     }
 
     /// Returns `true` if there are none.
@@ -180,7 +181,10 @@ impl RunArgs<'_> {
             let sets = definitions.sets_of(&self.values.sets, Some(at));
             releases.push(self.release(one, groups, &sets, files, stderr)?);
         }
-        let (set, outputs, paths) = ReleaseSet::new(releases);
+        let (set, outputs, mut paths) = ReleaseSet::new(releases);
+        if definitions.is_part {
+            paths.only(definitions.all.iter().map(|one| one.name.text().to_owned()).collect());
+        }
         Ok((Box::new(set), outputs, paths))
     }
 
@@ -203,7 +207,7 @@ impl RunArgs<'_> {
             }
             None => self.templates_of(&one.templates, &one.options.language, files, stderr)?,
         };
-        let when = one.when.as_ref().map(|(text, span)| condition(one, text, *span)).transpose()?;
+        let when = one.when.as_ref().map(|(text, span)| Condition::parse(text, &one.source, *span)).transpose()?;
         Ok(Release { name: one.name.clone(), set, outputs, paths, when, values })
     }
 
@@ -239,16 +243,6 @@ impl RunArgs<'_> {
         let name = Some(one.name.clone());
         Ok(ChartSet { name, single: self.target.is_single(), is_one_of_many: true, check, ..set })
     }
-}
-
-/// Compiles the condition of a release.
-fn condition(one: &Definition, text: &str, span: dropforge::text::Span) -> std::result::Result<Condition, Diagnostics> {
-    let source = Source::new(format!("when of release {}", one.name.text()), text);
-    let template = dropforge::engine::Engine::new().compile_source(Dialect::Cel, &source, None);
-    let template = template.map_err(|errors| {
-        errors.into_vec().into_iter().map(|error| error.at(&one.source, span, "")).collect::<Vec<_>>().into()
-    });
-    template.map(Condition::new)
 }
 
 /// Parses the `--set` options of a release.

@@ -226,9 +226,12 @@ fn of_cluster(
 ) -> std::result::Result<Option<Answer>, Failed> {
     let Run { set, values, outputs, paths, .. } = run;
     let template = wanted.of.as_ref().map(|maker| maker.template.as_str());
+    let release = wanted.of.as_ref().map(|maker| maker.release.as_str());
     for (nth, text) in stamper.texts(values, cluster)?.into_iter().enumerate() {
         let name = outputs.all.get(nth).map_or("", |output| output.template.as_str());
-        if template.is_some_and(|path| paths.path(name) != path) {
+        if template.is_some_and(|path| paths.path(name) != path)
+            || release.is_some_and(|release| !release.is_empty() && paths.release(name) != release)
+        {
             continue;
         }
         let Ok(text) = text.map_err(|error| error.for_cluster(cluster.name())) else {

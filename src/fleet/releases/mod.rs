@@ -71,6 +71,7 @@ impl ReleaseSet {
             let own = &release.outputs;
             for output in &own.all {
                 paths.add(name(&output.template), release.paths.path(&output.template));
+                paths.add_to_release(name(&output.template), release.name.text());
                 all.all.push(Output { template: name(&output.template), release: Some(at), ..output.clone() });
             }
             release.paths.given().for_each(|path| paths.give(path));

@@ -31,7 +31,7 @@ impl<'s> ReleaseStamper<'s> {
 }
 
 /// The bytes of stack that one release takes: the renderers of all releases lie below one another.
-const STACK: usize = 32 << 10;
+const STACK: usize = 128 << 10;
 
 impl Stamp for ReleaseStamper<'_> {
     fn stack_bytes(&self) -> usize {

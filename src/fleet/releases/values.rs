@@ -1,6 +1,7 @@
 //! The values of releases, and the conditions on clusters.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::{RELEASES, Release};
 use crate::cluster::Cluster;
@@ -9,9 +10,9 @@ use crate::layer_files::{LayerGroups, ValuesFile};
 use crate::layers::{Layers, Overlay};
 use crate::values::{Assignment, Gaps, Step, merge};
 use crate::why::ReleaseGivens;
-use dropforge_base::diagnostics::{Code, Diagnostic, Result};
-use dropforge_base::text::Source;
-use dropforge_engine::Template;
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use dropforge_base::text::{Source, Span};
+use dropforge_engine::{Dialect, Engine, Template};
 use dropforge_helm::chart::overlay;
 use dropforge_machine::vm::Session;
 use dropforge_value::{Arena, Data, DataMap, InputBuilder, Inputs, Shapes};
@@ -100,16 +101,30 @@ pub(super) const CLUSTER: &str = "cluster";
 /// A condition on clusters: a CEL expression. Its names are the merged values of the cluster. `cluster` is the value of that
 /// name with all others beside it.
 #[derive(Debug, Clone)]
-pub struct Condition(Template);
+pub struct Condition {
+    expression: Template,
+    /// Where the expression is written.
+    source: Arc<Source>,
+    span: Span,
+}
 
 impl Condition {
-    /// Creates a condition of a compiled expression.
-    pub fn new(expression: Template) -> Self {
-        Self(expression)
+    /// Compiles the expression `text`, which is the string at `span` of a file.
+    ///
+    /// # Errors
+    /// Errors of the expression, at their places in the file.
+    pub fn parse(text: &str, source: &Arc<Source>, span: Span) -> std::result::Result<Self, Diagnostics> {
+        let own = Source::new("when", text);
+        let compiled = Engine::new().compile_source(Dialect::Cel, &own, None);
+        let expression = compiled.map_err(|errors| {
+            let errors = errors.into_vec().into_iter().map(|error| in_file(error, source, span));
+            Diagnostics::from(errors.collect::<Vec<_>>())
+        })?;
+        Ok(Self { expression, source: source.clone(), span })
     }
 
     pub(super) fn template(&self) -> &Template {
-        &self.0
+        &self.expression
     }
 
     /// Returns `true` if the condition holds for a cluster with these merged values.
@@ -124,25 +139,37 @@ impl Condition {
         }
         names.insert(CLUSTER.to_owned(), Data::Map(all));
         let mut text = String::new();
-        with_inputs(&names, |inputs| self.0.render_inputs(&mut Session::new(), inputs, &mut text)).map_err(
-            |error| {
-                let is_missing = matches!(error.code, Code::BadIndex | Code::UndefinedVariable);
-                if is_missing {
-                    error.with_help("test what may be missing: `has(cluster.a) && cluster.a.b`")
-                } else {
-                    error
-                }
-            },
-        )?;
+        let render = |inputs: Inputs<'_>| self.expression.render_inputs(&mut Session::new(), inputs, &mut text);
+        with_inputs(&names, render).map_err(|error| {
+            let error = in_file(error, &self.source, self.span);
+            let is_missing = matches!(error.code, Code::BadIndex | Code::UndefinedVariable);
+            if is_missing {
+                error.with_help("test what may be missing: `has(cluster.a) && cluster.a.b`")
+            } else {
+                error
+            }
+        })?;
         match text.trim() {
             "true" => Ok(true),
             "false" => Ok(false),
             other => {
                 let message = format!("the condition of a release must be true or false, found `{other}`");
-                Err(Diagnostic::new(Code::InputType, message))
+                Err(Diagnostic::new(Code::InputType, message).at(&self.source, self.span, ""))
             }
         }
     }
+}
+
+/// Moves the labels of an error about an expression to the string at `span` of a file, which is the expression.
+fn in_file(mut error: Box<Diagnostic>, source: &Arc<Source>, span: Span) -> Box<Diagnostic> {
+    for label in &mut error.labels {
+        // A string with escapes has other positions.
+        let start = span.start + 1;
+        let is_plain = source.text().get(start as usize..).is_some_and(|rest| rest.starts_with(label.source.text()));
+        label.span = if is_plain { Span::new(start + label.span.start, start + label.span.end) } else { span };
+        label.source = source.clone();
+    }
+    error
 }
 
 /// Tells which releases a cluster has.

@@ -90,6 +90,8 @@ pub struct Maker {
     pub cluster: String,
     /// The path of the template.
     pub template: String,
+    /// The release that it is of, or an empty string.
+    pub release: String,
     /// `true` if the file is as it was written.
     pub is_unchanged: bool,
     /// The run that wrote it, if it is known.
@@ -199,7 +201,8 @@ impl State {
                 let values = of_run.map(|(.., digest)| digest.clone());
                 let (cluster, template, is_unchanged) =
                     (cluster.to_owned(), template.to_owned(), entry.has_content(&hash));
-                found = Some(Maker { cluster, template, is_unchanged, run, values });
+                let release = entry.release.to_owned();
+                found = Some(Maker { cluster, template, release, is_unchanged, run, values });
             }
             Ok(())
         })?;

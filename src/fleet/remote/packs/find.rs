@@ -57,7 +57,7 @@ fn find(place: &impl PackPlace, path: &str) -> Result<Option<PackedOutput>> {
     for pack in &packs {
         if let Some((bytes, cluster, template)) = in_pack(place, pack, path)? {
             let run = run.map(|run| run.of_template(&template));
-            let maker = Maker { cluster, template, is_unchanged: true, run, values: None };
+            let maker = Maker { cluster, template, release: String::new(), is_unchanged: true, run, values: None };
             return Ok(Some(PackedOutput { bytes, maker }));
         }
     }
