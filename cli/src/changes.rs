@@ -16,7 +16,7 @@ use crate::usage;
 const MAX_LINES: usize = 20;
 
 /// Options of previews and diffs.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct ChangeArgs {
     /// Print the files that would change, and write nothing
     #[arg(long)]

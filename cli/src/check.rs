@@ -24,6 +24,7 @@ use crate::input::{InputFiles, OpenFiles};
 use crate::missing::{CheckValuesArgs, CheckedTemplates};
 use crate::options::{Global, LanguageArgs};
 use crate::project::key;
+use crate::releases::{self, ReleasesOption};
 use crate::schema::SchemaArgs;
 use crate::stderr::Stderr;
 
@@ -59,8 +60,10 @@ use crate::stderr::Stderr;
 #[command(verbatim_doc_comment)]
 pub(crate) struct CheckArgs {
     /// Templates, configurations, directories, Helm charts or artifacts
-    #[arg(required = true, value_name = "FILES")]
+    #[arg(required_unless_present = "releases", value_name = "FILES")]
     pub(crate) templates: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) releases: ReleasesOption,
     /// Treat warnings as errors
     #[arg(long, add = key("checks"))]
     pub(crate) strict: bool,
@@ -102,7 +105,7 @@ fn others(args: &CheckArgs, set: &TemplateSet, used: &HashSet<String>) -> diagno
 /// The findings of a check.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    templates: usize,
+    pub(crate) templates: usize,
     configurations: usize,
     /// The root of the templates, and the names of those that an output is made of.
     #[cfg_attr(not(feature = "lsp"), allow(dead_code))]
@@ -127,6 +130,9 @@ pub(crate) fn find(
     files: &mut InputFiles,
     stderr: &Stderr,
 ) -> Result<Findings, Failed> {
+    if args.templates.is_empty() {
+        return releases::check(args, threads, files, stderr);
+    }
     let engine = args.language.engine().build();
     let types = match args.schema.var_types() {
         Some(path) => Some(VariableTypes::read(&files.read(path, "--var-types -")?, engine.limits())?),

@@ -17,7 +17,7 @@ use crate::layers::values_file;
 use crate::project::key;
 
 /// Options of commands that read a fleet.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct FleetArgs {
     /// Read clusters from a file, a directory, a glob, or `-`
     ///
@@ -33,7 +33,7 @@ pub(crate) struct FleetArgs {
 }
 
 /// Options of reading fleets and merging their values.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct ReadingArgs {
     /// Read fleets as yaml, json, ndjson, csv, tsv, toml, hcl, env, parquet or arrow, regardless of file names
     #[arg(long, value_name = "FORMAT", add = key(""))]
@@ -165,6 +165,11 @@ impl ReadingArgs {
 }
 
 impl FleetArgs {
+    /// Creates the options of a fleet.
+    pub(crate) fn new(fleet: Vec<String>, reading: ReadingArgs, selector: Vec<String>) -> Self {
+        Self { fleet, reading, selector }
+    }
+
     /// Reads the clusters of all fleets.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use crate::project::key;
 use crate::stderr::Stderr;
 
 /// Options of commands that check outputs by the schemas of Kubernetes kinds.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct KubeArgs {
     /// Check YAML and JSON outputs by schemas of Kubernetes kinds, read from a file or a directory
     ///

@@ -12,7 +12,7 @@ use dropforge::diagnostics::{Code, Result};
 use dropforge::engine::Template;
 
 use crate::exit::Failed;
-use crate::fleet::{ReadingArgs, check_selection, selector};
+use crate::fleet::{FleetArgs, ReadingArgs, check_selection, selector};
 use crate::input::InputFiles;
 use crate::layers;
 use crate::options::{AllowArgs, ValueArgs};
@@ -62,6 +62,11 @@ impl CheckValuesArgs {
     /// Returns what templates may use.
     pub(crate) fn allow(&self) -> &AllowArgs {
         &self.values.allow
+    }
+
+    /// Returns the options of the fleet.
+    pub(crate) fn fleet_args(&self) -> FleetArgs {
+        FleetArgs::new(self.fleet.clone(), self.reading.clone(), self.selector.clone())
     }
 
     /// Returns the options that give values.

@@ -318,7 +318,7 @@ pub(crate) struct FormatArgs {
 }
 
 /// Options of the compile cache.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Cache")]
 pub(crate) struct CacheArgs {
     /// Disable the cache

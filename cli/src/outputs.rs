@@ -17,7 +17,7 @@ use dropforge::engine::Artifact;
 use dropforge::stdlib::globs::Glob;
 
 /// Options of commands that write many outputs.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct OutputArgs {
     /// Write files named `*.yaml`, `*.yml` and `*.json` even if they are not valid YAML or JSON
     #[arg(long, conflicts_with = "kube_schemas", add = key("output"))]

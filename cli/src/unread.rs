@@ -9,7 +9,7 @@ use crate::project::key;
 use crate::stderr::Stderr;
 
 /// Options of warnings.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct WarningArgs {
     /// Treat warnings as errors
     ///

@@ -165,13 +165,13 @@ fn errors_name_release_cluster_and_files() {
         (
             "cluster.features.api",
             "cluster.feature.api",
-            &["no such key: feature", "dropforge.toml:17:17", "release: api", "has("],
+            &["no such key: feature", "dropforge.toml:18:17", "release: api", "has("],
             1,
         ),
         (
             "cluster.features.api",
             "cluster.env",
-            &["must be true or false, found", "cluster: ", "dropforge.toml:17:8"],
+            &["must be true or false, found", "cluster: ", "dropforge.toml:18:8"],
             1,
         ),
         ("\"web.yaml\"", "\"wep.yaml\"", &["`wep.yaml`", "did you mean `web.yaml`?"], 1),
@@ -279,4 +279,17 @@ fn files_of_releases_are_stale_only_to_runs_that_know_them() {
     sandbox.run(&["-C", "other", "stamp", "--prune", "--prune-force"]).expect(0).says(&["3 new"]);
     sandbox.run(&["stamp", "--prune", "--prune-force"]).expect(0).says(&["6 unchanged"]);
     assert_eq!(files(&sandbox).len(), 9);
+}
+
+#[test]
+fn check_renders_the_releases_of_all_clusters() {
+    let sandbox = project();
+    sandbox.run(&["check"]).expect(0).says(&["no errors"]);
+    assert!(!sandbox.path("out").exists());
+    sandbox.replace("env/dev.yaml", "cpus: 2\n");
+    sandbox.run(&["check"]).expect(1).says(&["sizes.yaml.tera:1:10", "tools/run.sh.tera:1:", "release: api", "ap"]);
+    sandbox.run(&["check", "-l", "env=prod"]).expect(0);
+    sandbox.replace("env/dev.yaml", "cpu: 2\ntga: v1\n");
+    sandbox.run(&["check"]).expect(0).says(&["env/dev.yaml:2:6", "`tga`", "tag"]);
+    sandbox.run(&["check", "--strict"]).expect(1);
 }

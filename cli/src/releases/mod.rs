@@ -1,5 +1,6 @@
 //! Releases: the charts and the sets of templates of a project, each with its values, for the clusters that want them.
 
+mod check;
 mod read;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ use crate::run::{ReadSet, RunArgs};
 use crate::stderr::Stderr;
 use read::Definition;
 
+pub(crate) use check::check;
 pub(crate) use read::is_key;
 
 /// Options of a release in a project file.

@@ -1,0 +1,71 @@
+//! `dropforge check` of a project with releases.
+
+use std::io;
+use std::path::Path;
+
+use dropforge::bulk::{self, Layout, Options, RELEASES_LAYOUT, Watch};
+use dropforge::diagnostics::Code;
+
+use crate::check::{CheckArgs, Findings};
+use crate::exit::Failed;
+use crate::fleet::check_selection;
+use crate::input::InputFiles;
+use crate::run::{RunArgs, Target};
+use crate::shards::RunPart;
+use crate::stderr::Stderr;
+use crate::unread::WarningArgs;
+
+/// Checks the releases of a project: renders them for all clusters.
+///
+/// # Errors
+/// Errors of reading and compiling; `usage` for a selector that selects nothing.
+pub(crate) fn check(
+    args: &CheckArgs,
+    threads: usize,
+    files: &mut InputFiles,
+    stderr: &Stderr,
+) -> Result<Findings, Failed> {
+    let (fleet, warnings) = (args.values.fleet_args(), WarningArgs::default());
+    let (kinds, cache, outputs, changes) = Default::default();
+    let reader = RunArgs {
+        paths: &[],
+        language: &args.language,
+        values: args.values.values(),
+        schema: &args.schema,
+        kinds: &kinds,
+        cache: &cache,
+        outputs: &outputs,
+        changes: &changes,
+        warnings: &warnings,
+        format: None,
+        output: None,
+        target: Target::Directory(Path::new("")),
+        layout: Layout::of_releases(RELEASES_LAYOUT)?,
+        releases: Some(&args.releases),
+        fleet: Some(&fleet),
+        chart: Box::new(|template, values| args.chart.chart(template, values, None)),
+        needs_values: true,
+        stream: false,
+        share: RunPart::All,
+        explain_plan: false,
+        options: Options { threads, ..outputs.options() },
+    };
+    let run = reader.read(files, stderr)?;
+    let plan = run.plan()?;
+    check_selection(&run.selector, &run.fleet, &run.values, plan.clusters())?;
+    let report = bulk::stream(&*run.stamper(&plan)?, &run.job(&plan, &reader.options, Watch::none()), &mut io::sink())?;
+    let mut findings = Findings::default();
+    findings.templates = plan.outputs().len();
+    findings.failures.extend(report.failures);
+    findings.found.extend(report.errors);
+    findings.found.extend(run.set.warnings().into_iter().map(|warning| Box::new(warning.clone())));
+    let clusters = plan.selection(&run.fleet);
+    findings.failures.extend(run.values.kind_changes(&clusters)?);
+    if findings.failures.iter().all(|failure| failure.diagnostic.code == Code::KindChange) {
+        let read = run.reads().and_declared(&run.values);
+        findings.found.extend(read.unread(&run.values));
+        findings.failures.extend(read.unread_by_clusters(&run.values, &clusters)?);
+    }
+    run.values.hide_in_failures(&run.fleet, &mut findings.failures)?;
+    Ok(findings)
+}
