@@ -29,12 +29,12 @@ inputs! {
     TO_DIRECTORY = 33.6, "µs", "CPU time of an output to a directory", "`time dropforge -j1 stamp TEMPLATES --fleet 10k.ndjson -f VALUES -o out -q`";
     TO_STREAM = 7.4, "µs", "CPU time of an output to a stream", "`time dropforge -j1 stamp TEMPLATES --fleet 10k.ndjson -f VALUES --layout single -q`";
     PLAN = 5.0, "µs", "CPU time of a cluster that is read, named and planned, but not stamped", "`time dropforge -j1 stamp TEMPLATES --fleet 100k.ndjson -f VALUES -o one -q -l name=us-lakes-prod-0000`";
-    ENTRY = 1.0, "µs", "CPU time of an entry of the manifest that is read", "the command for a planned cluster with `10k.ndjson` and `-o out`, less the same with `-o one`";
-    PACKING = 3.8, "µs", "CPU time of an output in a pack", "`tar -C out --exclude=.dropforge-manifest.json -cf out.tar . && time zstd -k -3 out.tar`";
+    ENTRY = 1.0, "µs", "CPU time of an entry of the state that is read", "the command for a planned cluster with `10k.ndjson` and `-o out`, less the same with `-o one`";
+    PACKING = 3.8, "µs", "CPU time of an output in a pack", "`tar -C out --exclude=.dropforge -cf out.tar . && time zstd -k -3 out.tar`";
     OUTPUT = 1705.0, "bytes", "an output", "`find out -name '*.yaml' -printf '%s\\n' \\| awk '{s+=$1} END {print s/NR}'`";
     IN_TAR = 2540.0, "bytes", "an output in a tar file", "`wc -c < out.tar`, a 50,000th";
     IN_PACK = 39.0, "bytes", "an output in a pack", "`wc -c < out.tar.zst`, a 50,000th";
-    IN_MANIFEST = 112.0, "bytes", "an output in the manifest", "`wc -c < out/.dropforge-manifest.json`, a 50,000th";
+    IN_STATE = 112.0, "bytes", "an output in the state", "`cat out/.dropforge/clusters/* \\| wc -c`, a 50,000th";
     REPLICA = 1265.0, "requests/s", "instantiations of a catalog replica over PostgreSQL", "[the catalog's load test](catalog.md#throughput), 16 clients";
     SYNC = 0.3, "ms", "a synced write of 4 KiB", "[the same page](catalog.md#throughput)";
     }
@@ -94,19 +94,19 @@ pub struct Run {
 }
 
 /// The parts of a run, in seconds of the wall clock. Stamping and puts overlap. Every shard reads the names of the whole
-/// fleet, and one process reads the manifests of all shards.
+/// fleet, and one process reads the states of all shards.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
     pub names: f64,
     pub stamp: f64,
     pub puts: f64,
-    pub manifest: f64,
+    pub state: f64,
 }
 
 impl Times {
-    /// Returns the seconds until the manifest is written.
+    /// Returns the seconds until the state is written.
     pub fn wall(&self) -> f64 {
-        self.names + self.stamp.max(self.puts) + self.manifest
+        self.names + self.stamp.max(self.puts) + self.state
     }
 
     /// Returns the longest part, and its remedy.
@@ -115,7 +115,7 @@ impl Times {
             (self.stamp, ("CPU", "more shards")),
             (self.puts, ("puts", "packs, or a prefix for each shard")),
             (self.names, ("names", "a fleet file for each shard")),
-            (self.manifest, ("manifest", "a manifest for each shard")),
+            (self.state, ("state", "a state for each shard")),
         ];
         let longest = parts.into_iter().reduce(|longest, part| if part.0 > longest.0 { part } else { longest });
         longest.map_or(("", ""), |(_, limit)| limit)
@@ -127,7 +127,7 @@ impl Run {
         self.clusters * OUTPUTS
     }
 
-    /// Returns the number of objects put, manifest aside.
+    /// Returns the number of objects put, state aside.
     pub fn puts(&self) -> f64 {
         match self.target {
             Target::Disk => 0.0,
@@ -141,8 +141,8 @@ impl Run {
     pub fn stored(&self) -> f64 {
         match self.target {
             Target::Disk => 0.0,
-            Target::Objects => self.outputs() * (OUTPUT + IN_MANIFEST),
-            Target::Packs => self.outputs() * (IN_PACK + IN_MANIFEST),
+            Target::Objects => self.outputs() * (OUTPUT + IN_STATE),
+            Target::Packs => self.outputs() * (IN_PACK + IN_STATE),
         }
     }
 
@@ -153,15 +153,15 @@ impl Run {
             names: self.clusters * PLAN * MICRO,
             stamp: self.outputs() * self.target.cpu() / (self.shards * CORES),
             puts: self.puts() / rate,
-            manifest: self.outputs() * ENTRY * MICRO,
+            state: self.outputs() * ENTRY * MICRO,
         }
     }
 
     /// Returns the core-hours that the run holds. Shards hold theirs until the last output, the finishing job its own
-    /// for the manifest.
+    /// for the state.
     pub fn core_hours(&self) -> f64 {
         let times = self.times();
-        CORES * (self.shards * (times.names + times.stamp.max(times.puts)) + times.manifest) / 3_600.0
+        CORES * (self.shards * (times.names + times.stamp.max(times.puts)) + times.state) / 3_600.0
     }
 
     /// Returns the cost in USD of the cores and the puts, and of a month in the bucket.
@@ -173,7 +173,7 @@ impl Run {
     /// Returns a row with the length of each part.
     fn parts(&self) -> String {
         let times = self.times();
-        let parts = [times.names, times.stamp, times.puts, times.manifest].map(duration).join(" | ");
+        let parts = [times.names, times.stamp, times.puts, times.state].map(duration).join(" | ");
         format!("| {} | {} | {parts} |\n", count(self.clusters), self.target.name())
     }
 
@@ -210,7 +210,7 @@ pub fn tables() -> String {
             Target::ALL.into_iter().for_each(|target| out.push_str(&Run { clusters, shards, target }.row()));
         }
     }
-    out.push_str("\n| clusters | target | names | stamping | puts | manifest |\n|--:|---|--:|--:|--:|--:|\n");
+    out.push_str("\n| clusters | target | names | stamping | puts | state |\n|--:|---|--:|--:|--:|--:|\n");
     for clusters in SIZES {
         Target::ALL.into_iter().for_each(|target| out.push_str(&Run { clusters, shards: SHARDS[1], target }.parts()));
     }
@@ -303,8 +303,8 @@ mod tests {
         assert_eq!(limit(1e5, 1.0, Target::Disk), "CPU");
         assert_eq!(limit(1e7, 16.0, Target::Objects), "puts");
         assert_eq!(limit(1e9, 256.0, Target::Packs), "names");
-        let times = Times { names: 1.0, stamp: 2.0, puts: 3.0, manifest: 4.0 };
-        assert_eq!((times.limit().0, times.wall()), ("manifest", 8.0));
+        let times = Times { names: 1.0, stamp: 2.0, puts: 3.0, state: 4.0 };
+        assert_eq!((times.limit().0, times.wall()), ("state", 8.0));
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub(crate) struct Global {
     /// Refuse input of more than SIZE: values files, schemas, HCL files, artifacts, standard input
     #[arg(long, global = true, value_name = "SIZE", default_value = "256MiB", value_parser = size, add = key("limits"))]
     pub(crate) max_input: u64,
-    /// The options of the command, for a manifest.
+    /// The options of the command, for a state.
     #[arg(skip)]
     pub(crate) run: Option<RunOptions>,
     /// The options that decide what shards write.

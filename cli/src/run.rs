@@ -188,7 +188,7 @@ impl RunArgs<'_> {
     ) -> std::result::Result<Report, Failed> {
         let Surroundings { global, stderr, .. } = around;
         self.share.start(files);
-        // Only directory outputs keep a manifest.
+        // Only directory outputs keep a state.
         if !self.target.is_single() && self.changes.preview().is_none() {
             files.start_log();
         }

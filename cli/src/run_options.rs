@@ -1,7 +1,7 @@
-//! The options of a command as a manifest keeps them, to render a file again.
+//! The options of a command as a state keeps them, to render a file again.
 //!
 //! They are those of the project file and of the command line in the order given, each as one argument. Options that do
-//! not change what is written are left out, and so are values on the command line: a manifest is committed, and they may
+//! not change what is written are left out, and so are values on the command line: a state is committed, and they may
 //! be secret.
 
 use std::any::TypeId;
@@ -126,7 +126,7 @@ pub(crate) fn deciding(command: &Command, args: &[OsString]) -> Vec<String> {
     found.into_iter().map(|(_, text)| text).collect()
 }
 
-/// An argument of a run that a manifest keeps, which anyone may have written.
+/// An argument of a run that a state keeps, which anyone may have written.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct StoredArgument {
     /// The argument as written.
@@ -137,7 +137,7 @@ pub(crate) struct StoredArgument {
     pub(crate) is_harmless: bool,
 }
 
-/// Returns the arguments of a run by a manifest. Without the name of a command that writes outputs there are none.
+/// Returns the arguments of a run by a state. Without the name of a command that writes outputs there are none.
 pub(crate) fn stored(command: &Command, arguments: &[String]) -> Option<Vec<StoredArgument>> {
     let mut lenient = command.clone().ignore_errors(true);
     let args = std::iter::once("dropforge").chain(arguments.iter().map(String::as_str));
@@ -239,7 +239,7 @@ fn written(arg: &Arg, given: &ArgMatches) -> Vec<(usize, String)> {
     }
 }
 
-/// Returns what a manifest keeps of an assignment.
+/// Returns what a state keeps of an assignment.
 pub(crate) fn withhold(option: &str, kind: SetKind, text: &str) -> Withheld {
     let assignments = parse_set(kind, text, &mut |_| Ok(String::new())).unwrap_or_default();
     let paths: Vec<String> = assignments.iter().map(|one| Step::joined(one.path())).collect();

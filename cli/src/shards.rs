@@ -18,7 +18,7 @@ const INDEX: &str = "JOB_COMPLETION_INDEX";
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Shards")]
 pub(crate) struct ShardArgs {
-    /// Stamp only the clusters of shard I of N (I from 0 to N-1), and leave the manifest to `--finish`
+    /// Stamp only the clusters of shard I of N (I from 0 to N-1), and leave the state to `--finish`
     ///
     /// A cluster belongs to a shard by a hash of its name. Shards can run at the same
     /// time and on several machines. One that was killed can be run again alone.
@@ -27,7 +27,7 @@ pub(crate) struct ShardArgs {
     /// Stamp a shard of N whose index is in $JOB_COMPLETION_INDEX, as in an Indexed Job of Kubernetes
     #[arg(long, value_name = "N", conflicts_with_all = ["finish", "watch", "explain_plan"])]
     shards: Option<u32>,
-    /// When all N shards are done with these options: replace the manifest, and prune with `--prune`
+    /// When all N shards are done with these options: replace the state, and prune with `--prune`
     #[arg(long, value_name = "N", conflicts_with_all = ["watch", "explain_plan", "check", "diff", "dry_run"])]
     finish: Option<u32>,
 }

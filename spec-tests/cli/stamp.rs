@@ -141,7 +141,7 @@ fn the_number_of_threads_changes_nothing() {
         sandbox.run(&["stamp", "t", "--fleet", "fleet.ndjson", "-o", &format!("out{jobs}"), "-j", jobs]).expect(0);
     }
     let one = sandbox.tree("out1");
-    assert_eq!(one.len(), 121);
+    assert_eq!(one.len(), 120 + 60 + 1);
     assert!(one == sandbox.tree("out2") && one == sandbox.tree("out7"));
     let stream = |jobs| {
         sandbox.run(&["stamp", "t", "--fleet", "fleet.ndjson", "--layout", "single", "-j", jobs]).expect(0).stdout

@@ -26,6 +26,7 @@ mod schema;
 mod selectors;
 mod specialised;
 mod state;
+mod state_model;
 mod tables;
 mod unread;
 mod usage;

@@ -231,8 +231,12 @@ impl OutputDir {
         let name = path.rsplit('/').next().unwrap_or(path);
         if path.split('/').next() == Some(STATE) {
             let temporary = format!(".{name}.0.0{TEMPORARY}");
-            let _ = rustix::fs::unlinkat(parent.as_fd(), &temporary, AtFlags::empty());
-            return rustix::fs::openat(parent.as_fd(), &temporary, NEW_FILE, mode).map(|file| (file.into(), temporary));
+            let open = || rustix::fs::openat(parent.as_fd(), &temporary, NEW_FILE, mode);
+            let file = open().or_else(|_| {
+                rustix::fs::unlinkat(parent.as_fd(), &temporary, AtFlags::empty())?;
+                open()
+            })?;
+            return Ok((file.into(), temporary));
         }
         // A name may be as long as a file system allows.
         let name = name.get(..TEMPORARY_NAME).unwrap_or(name);

@@ -96,7 +96,7 @@ impl Project {
         own.any(|own| !given.iter().any(|given| own.starts_with(given)))
     }
 
-    /// Returns the path of the file with its digest, for a manifest.
+    /// Returns the path of the file with its digest, for a state.
     pub(crate) fn digest(&self) -> (String, String) {
         (self.name().to_owned(), short_digest(self.source.text().as_bytes()))
     }

@@ -1,4 +1,4 @@
-//! The command of a manifest. Anyone may have written a manifest, as it is committed: only files of its project are read,
+//! The command of a state. Anyone may have written a state, as it is committed: only files of its project are read,
 //! and no option is followed that writes or grants something.
 
 use std::ffi::OsString;
@@ -51,7 +51,7 @@ fn change_to(folder: &Path) -> Result<()> {
     })
 }
 
-/// Returns the directory whose files the run of a manifest may read: the repository of the output directory. Without one it
+/// Returns the directory whose files the run of a state may read: the repository of the output directory. Without one it
 /// is the current directory if the outputs are below it, and otherwise the one that has the output directory. Outputs in an
 /// object store have the current directory in place of their own.
 fn project(output: Option<&Path>) -> Result<PathBuf> {
@@ -65,7 +65,7 @@ fn project(output: Option<&Path>) -> Result<PathBuf> {
     Ok(repository.or_else(around).unwrap_or(here.clone()))
 }
 
-/// Returns the note that names an entry of a manifest.
+/// Returns the note that names an entry of a state.
 fn entry(wanted: &Wanted, key: &str, value: &str) -> String {
     format!("`{key}` in {} has `{}`", wanted.listed_in(), shown(value))
 }
@@ -75,7 +75,7 @@ fn no_command(wanted: &Wanted) -> Box<Diagnostic> {
     Diagnostic::new(Code::Usage, message).with_help("name the command: `dropforge why … -- stamp …`")
 }
 
-/// Returns the help that shows how to give the command of a manifest by hand.
+/// Returns the help that shows how to give the command of a state by hand.
 fn by_hand(place: &str, run: &RunOptions) -> String {
     let words: Vec<String> = run.arguments.iter().map(|argument| word(&shown(argument))).collect();
     let command = format!("dropforge why {} -- {}", word(&shown(place)), words.join(" "));

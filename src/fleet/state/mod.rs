@@ -35,7 +35,6 @@ pub(super) use self::write::{MadeBy, NewState, write};
 pub use self::write::{OwnFiles, PutFile, ReadFile};
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::Path;
 
 use self::lines::{FileLine, Line};
@@ -61,8 +60,10 @@ const EXTENSION: &str = ".state";
 pub struct State {
     /// The sections of all clusters, then those of the parts of shards that are not finished.
     text: Scratch,
-    /// The files of clusters.
-    files: BTreeMap<String, ClusterFile>,
+    /// The files of clusters, with hashes of those that are as they would be written.
+    files: BTreeMap<String, Option<u128>>,
+    /// The seed of these hashes.
+    seed: u64,
     paths: SortedKeys,
     /// `true` if the last run ended early.
     incomplete: bool,
@@ -72,15 +73,6 @@ pub struct State {
     is_old: bool,
     /// The runs that made the files.
     runs: Runs,
-}
-
-/// The file of a cluster.
-#[derive(Debug)]
-struct ClusterFile {
-    /// Its text in that of the state.
-    text: Range<u64>,
-    /// `true` if that is how it would be written.
-    is_tidy: bool,
 }
 
 /// The maker of a file of a state.

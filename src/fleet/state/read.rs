@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
+
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::lines::{self, Line, push_cluster, push_field, push_file, tidy};
 use super::old::{self, OldEntry};
 use super::runs::{Runs, StoredRun};
 use super::write::OwnFiles;
-use super::{CLUSTERS, ClusterFile, EXTENSION, STATE, State};
+use super::{CLUSTERS, EXTENSION, STATE, State};
 use crate::key_set::KeySet;
 use crate::scratch::Scratch;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
@@ -27,7 +30,8 @@ const BUFFER: usize = 1 << 16;
 #[derive(Default)]
 pub(super) struct Reader {
     text: Scratch,
-    files: BTreeMap<String, ClusterFile>,
+    files: BTreeMap<String, Option<u128>>,
+    seed: u64,
     paths: KeySet,
     runs: Runs,
     incomplete: bool,
@@ -35,6 +39,8 @@ pub(super) struct Reader {
     is_old: bool,
     /// The section that is being read.
     section: String,
+    /// The hash of the last section.
+    hash: Option<u128>,
     /// `true` as long as the file is as it would be written.
     is_tidy: bool,
 }
@@ -66,8 +72,8 @@ fn mark(line: &[u8]) -> Option<Option<Side>> {
 impl Reader {
     /// Ends reading.
     pub fn finish(self) -> Result<State> {
-        let Self { text, files, paths, runs, incomplete, conflicts, is_old, .. } = self;
-        Ok(State { text, files, paths: paths.sort()?, incomplete, conflicts, is_old, runs })
+        let Self { text, files, seed, paths, runs, incomplete, conflicts, is_old, .. } = self;
+        Ok(State { text, files, seed, paths: paths.sort()?, incomplete, conflicts, is_old, runs })
     }
 
     /// Reads a file of runs, if it exists.
@@ -87,11 +93,11 @@ impl Reader {
 
     /// Reads the files of clusters.
     pub fn clusters(&mut self, from: &dyn OwnFiles) -> Result<()> {
+        // Nobody can craft a file with the hash of another one.
+        self.seed = RandomState::new().hash_one(0);
         from.read_each(CLUSTERS, EXTENSION, &mut |name, content| {
-            let start = self.text.len();
             self.sections(name, content)?;
-            let file = ClusterFile { text: start..self.text.len(), is_tidy: self.is_tidy };
-            self.files.insert(name.to_owned(), file);
+            self.files.insert(name.to_owned(), self.hash.take().filter(|_| self.is_tidy));
             Ok(())
         })
     }
@@ -134,7 +140,11 @@ impl Reader {
                 self.is_tidy = false;
                 return Ok(Some(()));
             }
-            Some(Line::Cluster(_)) => self.end_section()?,
+            Some(Line::Cluster(_)) => {
+                // The file of a cluster has one section.
+                self.is_tidy &= self.section.is_empty();
+                self.end_section()?;
+            }
             _ if self.section.is_empty() || self.section.len() > MAX_SECTION => return Ok(None),
             Some(Line::Values { run, .. }) => _ = self.runs.note(run),
             Some(Line::File(file)) => {
@@ -155,6 +165,8 @@ impl Reader {
 
     fn end_section(&mut self) -> Result<()> {
         self.is_tidy &= !tidy(&mut self.section);
+        // The last section is the only one of the file of a cluster.
+        self.hash = Some(xxh3_128_with_seed(self.section.as_bytes(), self.seed));
         self.text.push(self.section.as_bytes())?;
         self.section.clear();
         Ok(())

@@ -104,6 +104,9 @@ fn damaged_and_hostile_files_are_errors_and_lead_nowhere() {
         fs::write(&file, &text).unwrap();
         assert_eq!(read(), Ok(()), "{text}");
     }
+    fs::write(&file, format!("{}{good}", good.replace("eu", "zz"))).unwrap();
+    rewrite(&dir, &[], &|path| path == "eu/x");
+    assert_eq!(files(temp.path()), [("eu.state".to_owned(), good.clone())]);
     fs::rename(&file, temp.path().join(path_of("us"))).unwrap();
     fs::write(temp.path().join(path_of("us")), &good).unwrap();
     rewrite(&dir, &[], &|_| true);

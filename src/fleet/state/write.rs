@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
 use super::lines::{push_cluster, push_field, push_file, push_values, tidy};
 use super::read::{OLD_STATE, of_all};
 use super::rows::{OLD_TAG, Row, Rows, SAME_TAG, SortedRows};
 use super::runs::{RunOptions, Runs};
-use super::{ClusterFile, Entry, RUNS, State, path_of};
+use super::{Entry, RUNS, State, path_of};
 use crate::output_files::{Change, WriteParts};
 use crate::shards::PlanShard;
 use dropforge_base::diagnostics::Result;
@@ -217,23 +219,18 @@ struct Sections {
 impl Sections {
     /// Writes the files of clusters that change. Returns the names of those that have no more entries.
     fn write(&mut self, old: &State, new: &NewState<'_>) -> Result<Vec<String>> {
-        let mut left: BTreeMap<&str, &ClusterFile> = old.files.iter().map(|(name, file)| (&**name, file)).collect();
+        let mut left: BTreeMap<&str, Option<u128>> = old.files.iter().map(|(name, hash)| (&**name, *hash)).collect();
         if new.to.has_one_file() {
             let name = of_all();
             self.write_all(&name, new)?;
             left.remove(&*name);
         } else {
-            let (mut section, mut before) = (String::new(), Vec::new());
+            let mut section = String::new();
             new.to.write_each(new.fsync, &mut |put| {
                 while let Some(cluster) = self.next(&mut section)? {
                     let name = path_of(&cluster);
-                    let former = left.remove(&*name).filter(|file| file.is_tidy);
-                    before.clear();
-                    if let Some(ClusterFile { text, .. }) = former {
-                        before.resize(usize::try_from(text.end - text.start).unwrap_or(0), 0);
-                        old.text.read(text.start, &mut before)?;
-                    }
-                    if before != section.as_bytes() {
+                    let hash = xxh3_128_with_seed(section.as_bytes(), old.seed);
+                    if left.remove(&*name).flatten() != Some(hash) {
                         put(&name, section.as_bytes())?;
                     }
                 }
