@@ -1,11 +1,13 @@
 //! The changes that a preview finds: a line each, a patch, or groups of clusters with the same change.
 
+mod markdown;
+
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use dropforge::bulk::{Change, ChangeGroup, ChangeGroups, FilePreview, unified_diff};
+use dropforge::bulk::{Change, ChangeGroup, ChangeGroups, FilePreview, FoldedChange, Volatile, unified_diff};
 use dropforge::diagnostics::counted;
 
 use crate::project::key;
@@ -27,10 +29,19 @@ pub(crate) struct ChangeArgs {
     /// Print changes as a diff, exit with 3 if there are any, and write nothing
     #[arg(long)]
     diff: bool,
-    /// Print a diff as summary (clusters with the same change together), unified (a patch) or json (a line for each group)
-    /// [default: summary]
+    /// Print a diff as text (clusters with the same change together), unified (a patch), markdown (a comment for a pull
+    /// request) or json (a line for each group) [default: text]
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true, requires = "diff", add = key("output"))]
     diff_format: Option<DiffFormat>,
+    /// Fold changes of a volatile key, path or line, as those of `checksum/*` annotations are
+    #[arg(long, value_name = "PATTERN", value_parser = pattern, add = key("diff"))]
+    volatile: Vec<String>,
+}
+
+/// Checks a pattern.
+fn pattern(text: &str) -> Result<String, String> {
+    let wrong = |_| "expected a pattern with `*`, `**`, `?` and `[a-z]`".to_owned();
+    Volatile::new(&[text.to_owned()]).map(|_| text.to_owned()).map_err(wrong)
 }
 
 /// The format of a diff.
@@ -38,9 +49,12 @@ pub(crate) struct ChangeArgs {
 enum DiffFormat {
     /// Clusters with the same change together
     #[default]
-    Summary,
+    #[value(alias = "summary")]
+    Text,
     /// A patch
     Unified,
+    /// A comment for a pull request
+    Markdown,
     /// A JSON object per line for clusters with the same change
     Json,
 }
@@ -61,7 +75,7 @@ impl ChangeArgs {
         ChangePrinter {
             out,
             format: self.diff.then(|| self.diff_format.unwrap_or_default()),
-            groups: ChangeGroups::default(),
+            groups: ChangeGroups::folding(Volatile::new(&self.volatile).unwrap_or_default()),
             paint: Paint(stderr.colors_stdout()),
             names: stderr.verbose,
             to: BufWriter::new(io::stdout()),
@@ -111,32 +125,47 @@ impl ChangePrinter<'_> {
     /// Errors of writing.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         let groups = std::mem::take(&mut self.groups);
-        for group in groups.groups() {
-            match self.format {
-                Some(DiffFormat::Json) => writeln!(self.to, "{}", group.to_json())?,
-                _ => self.group(group)?,
-            }
-        }
-        match (groups.left_out(), self.format) {
-            (0, _) => {}
-            (files, Some(DiffFormat::Json)) => writeln!(self.to, "{}", serde_json::json!({ "left_out": files }))?,
-            (files, _) => {
-                let files = counted(files, "more file");
-                writeln!(self.to, "{files} with other changes: `--diff-format unified` prints all")?;
-            }
+        match self.format {
+            Some(DiffFormat::Json) => self.json(&groups)?,
+            Some(DiffFormat::Markdown) => self.to.write_all(markdown::comment(&groups).as_bytes())?,
+            _ => self.text(&groups)?,
         }
         self.to.flush()
     }
 
+    fn json(&mut self, groups: &ChangeGroups) -> io::Result<()> {
+        for (nth, group) in (1..).zip(groups.groups()) {
+            let mut line = group.to_json();
+            line.as_object_mut().into_iter().for_each(|line| _ = line.insert("group".to_owned(), nth.into()));
+            writeln!(self.to, "{line}")?;
+        }
+        groups.folded().iter().try_for_each(|folded| writeln!(self.to, "{}", folded.to_json()))?;
+        match groups.left_out() {
+            0 => Ok(()),
+            left_out => writeln!(self.to, "{}", serde_json::json!({ "left_out": left_out })),
+        }
+    }
+
+    fn text(&mut self, groups: &ChangeGroups) -> io::Result<()> {
+        groups.groups().iter().try_for_each(|group| self.group(group))?;
+        for folded in groups.folded() {
+            let title = format!("{} changed in {}", folded.key, who_changes(folded));
+            writeln!(self.to, "{}", self.paint.bold(&title))?;
+            if self.names && folded.clusters.len() > 1 {
+                writeln!(self.to, "  clusters: {}", folded.clusters.join(", "))?;
+            }
+        }
+        match groups.left_out() {
+            0 => Ok(()),
+            left_out => {
+                let more = counted(left_out, "more change");
+                writeln!(self.to, "{more} of other groups: `--diff-format unified` prints all")
+            }
+        }
+    }
+
     fn group(&mut self, group: &ChangeGroup) -> io::Result<()> {
-        let files = counted(group.files, "file");
-        let who = match group.clusters.as_slice() {
-            [] => files,
-            [cluster] if group.files == 1 => cluster.clone(),
-            [cluster] => format!("{cluster}, {files}"),
-            clusters if clusters.len() == group.files => counted(clusters.len(), "cluster"),
-            clusters => format!("{}, {files}", counted(clusters.len(), "cluster")),
-        };
+        let who = who(group);
         let template = if group.template.is_empty() { String::new() } else { format!(" ({})", group.template) };
         writeln!(self.to, "{}{template}", self.paint.bold(&format!("{who}: {}", group.title())))?;
         if self.names && group.clusters.len() > 1 {
@@ -160,6 +189,26 @@ impl ChangePrinter<'_> {
     /// Prints lines of a diff in color.
     fn lines(&mut self, diff: &str, indent: &str) -> io::Result<()> {
         diff.lines().try_for_each(|line| writeln!(self.to, "{indent}{}", self.paint.diff_line(line)))
+    }
+}
+
+/// Returns the clusters of a group, and how many files or objects change.
+fn who(group: &ChangeGroup) -> String {
+    let files = counted(group.files, if group.object.is_some() { "object" } else { "file" });
+    match group.clusters.as_slice() {
+        [] => files,
+        [cluster] if group.files == 1 => cluster.clone(),
+        [cluster] => format!("{cluster}, {files}"),
+        clusters if clusters.len() == group.files => counted(clusters.len(), "cluster"),
+        clusters => format!("{}, {files}", counted(clusters.len(), "cluster")),
+    }
+}
+
+/// Returns how many clusters have a change of a volatile value.
+fn who_changes(folded: &FoldedChange) -> String {
+    match folded.clusters.as_slice() {
+        [] => counted(folded.files, "place"),
+        clusters => counted(clusters.len(), "cluster"),
     }
 }
 

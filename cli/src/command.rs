@@ -217,6 +217,7 @@ fn parse(mut args: Vec<OsString>, has_moved: bool, files: &mut InputFiles) -> Re
     let project = project::expand(&command, &mut args, has_moved, files);
     let project = project.map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
     let matches = command.clone().try_get_matches_from(&args);
+    files.allow_sops(matches.as_ref().is_ok_and(options::allows_sops));
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => Ok((cli, project, args)),
         Err(mut error) => {

@@ -2,6 +2,7 @@
 
 mod contents;
 mod reach;
+mod sops;
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -20,6 +21,8 @@ use contents::{Content, Contents, Key};
 pub(crate) use contents::{check_one_dash, is_pipe};
 use reach::{Reach, beyond_dash, local};
 pub(crate) use reach::{is_below, outside};
+use sops::Decrypted;
+pub(crate) use sops::values_format;
 
 use crate::pipe::Pipe;
 use crate::remote;
@@ -42,6 +45,7 @@ pub(crate) struct InputFiles {
     reach: Reach,
     /// The paths of the files that were read, and of templates.
     given: Vec<PathBuf>,
+    decrypted: Decrypted,
 }
 
 /// Texts in place of those of files on disk, as of files that are open in an editor.
@@ -85,6 +89,7 @@ impl InputFiles {
             open: OpenFiles::default(),
             reach: Reach::All,
             given: Vec::new(),
+            decrypted: Decrypted::default(),
         }
     }
 
@@ -303,10 +308,16 @@ impl InputFiles {
         self.admit(path)?;
         let is_file = !is_dash(path) && !is_pipe(path) && !remote::is_url(path);
         self.given.extend(is_file.then(|| path.to_owned()));
-        match is_file {
-            true => FleetFile::open(path, format),
-            false => FleetFile::spool(path.display().to_string(), self.open_once(path)?, format),
+        let file = match is_file {
+            true => FleetFile::open(path, format)?,
+            false => FleetFile::spool(path.display().to_string(), self.open_once(path)?, format)?,
+        };
+        if let Some((encrypted, format)) = file.text().map(|(source, format)| (source.clone(), format))
+            && let Some(decrypted) = self.decrypted(path, &encrypted, format)?
+        {
+            return Ok((decrypted, format).into());
         }
+        Ok(file)
     }
 
     /// Opens a file of clusters to read it once, in `format`, or that of its name or its first lines.

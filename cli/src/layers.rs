@@ -4,11 +4,11 @@ use std::path::Path;
 
 use dropforge::bulk::input::{self, Place};
 use dropforge::bulk::values::{Assignment, from_environment, parse_set};
-use dropforge::bulk::{Format, LayerGroups, Layers, Merge};
+use dropforge::bulk::{LayerGroups, Layers, Merge};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::value::DataMap;
 
-use crate::input::{InputFiles, refuse_other_url};
+use crate::input::{InputFiles, refuse_other_url, values_format};
 use crate::options::{SetArgs, ValueArgs};
 use crate::stderr::Stderr;
 
@@ -68,12 +68,8 @@ pub(crate) fn read_with(args: &ValueArgs, given: &SetArgs, files: &mut InputFile
 /// Errors of reading the file.
 pub(crate) fn values_file(path: &Path, option: &'static str, files: &mut InputFiles) -> Result<(DataMap, Place)> {
     refuse_other_url(path, option)?;
-    let source = files.read(path, option)?;
-    // YAML unless the file name says otherwise, and JSON is YAML.
-    let format = match Format::of_name(source.name()) {
-        Some(format @ (Format::Json | Format::Hcl | Format::Toml | Format::Env)) => format,
-        _ => Format::Yaml,
-    };
+    let source = files.values(path, option)?;
+    let format = values_format(source.name());
     Ok((input::map(&source, format)?, Place::file(&source, format)))
 }
 

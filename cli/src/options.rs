@@ -353,7 +353,7 @@ pub(crate) struct ValueArgs {
 /// The resources that functions may use.
 #[derive(Debug, Args)]
 pub(crate) struct AllowArgs {
-    /// Allow functions to use a resource: clock, random, environment or files=DIR
+    /// Allow functions to use a resource: clock, random, environment or files=DIR; or exec=sops, to decrypt values
     #[arg(long, value_name = "WHAT", value_parser = allowed)]
     allow: Vec<Allowed>,
 }
@@ -392,24 +392,48 @@ impl AllowArgs {
     /// `file.read_failed` if a directory does not exist.
     pub(crate) fn capabilities(&self) -> Checked<(Capabilities<'static>, Option<Files>)> {
         let (mut capabilities, mut files) = (Capabilities::NONE, None);
-        for (capability, dir) in &self.allow {
-            capabilities = capabilities.and(*capability);
-            files = dir.as_ref().map(Files::below).transpose()?.or(files);
+        for allowed in &self.allow {
+            match allowed {
+                Allowed::Functions(capability) => capabilities = capabilities.and(*capability),
+                Allowed::Files(dir) => files = Some(Files::below(dir)?),
+                Allowed::Sops => {}
+            }
         }
         Ok((capabilities, files))
     }
+
+    /// Returns `true` if files may be decrypted by `sops`.
+    pub(crate) fn allows_sops(&self) -> bool {
+        self.allow.iter().any(|allowed| matches!(allowed, Allowed::Sops))
+    }
 }
 
-/// A capability of functions, or the directory whose files they may read.
-type Allowed = (Capabilities<'static>, Option<PathBuf>);
+/// Returns `true` if a command line allows to decrypt files by `sops`.
+pub(crate) fn allows_sops(matches: &ArgMatches) -> bool {
+    let mut given = matches.try_get_many::<Allowed>("allow").ok().flatten().into_iter().flatten();
+    given.any(|allowed| matches!(allowed, Allowed::Sops))
+        || matches.subcommand().is_some_and(|(_, matches)| allows_sops(matches))
+}
+
+/// Something that the user allows.
+#[derive(Debug, Clone)]
+enum Allowed {
+    /// A capability of functions.
+    Functions(Capabilities<'static>),
+    /// The directory whose files functions may read.
+    Files(PathBuf),
+    /// Starting `sops`.
+    Sops,
+}
 
 fn allowed(text: &str) -> Result<Allowed, String> {
     match text.split_once('=').unwrap_or((text, "")) {
-        ("clock", "") => Ok((Capabilities::CLOCK, None)),
-        ("random", "") => Ok((Capabilities::RANDOM, None)),
-        ("environment", "") => Ok((Capabilities::ENVIRONMENT, None)),
-        ("files", dir) if !dir.is_empty() => Ok((Capabilities::NONE, Some(dir.into()))),
-        _ => Err("expected `clock`, `random`, `environment` or `files=DIR`".to_owned()),
+        ("clock", "") => Ok(Allowed::Functions(Capabilities::CLOCK)),
+        ("random", "") => Ok(Allowed::Functions(Capabilities::RANDOM)),
+        ("environment", "") => Ok(Allowed::Functions(Capabilities::ENVIRONMENT)),
+        ("files", dir) if !dir.is_empty() => Ok(Allowed::Files(dir.into())),
+        ("exec", "sops") => Ok(Allowed::Sops),
+        _ => Err("expected `clock`, `random`, `environment`, `files=DIR` or `exec=sops`".to_owned()),
     }
 }
 

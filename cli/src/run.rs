@@ -141,6 +141,8 @@ impl RunArgs<'_> {
             Err(_) if chart.is_some() && !self.needs_values => Layers::default(),
             read => read?.layers(&of_layers, merge),
         };
+        // Those of releases are secret, too.
+        let values = values.decrypting(&files.decrypted_places());
         // A chart checks values by its own schemas, together with its defaults.
         let templates = if chart.is_some() { &[][..] } else { self.paths };
         let values = self.schema.add_to(values, templates, files)?;
@@ -206,7 +208,7 @@ impl RunArgs<'_> {
         }
         if !self.needs_values && run.set.is_planned_by_values() {
             // They were needed only to find those that nothing reads.
-            run.values = Layers::default();
+            run.values = run.values.without_values();
         }
         if self.options.specialise != Specialise::Never {
             specialise::print_choices(&*run.set, &plan.selection(&run.fleet), &run.values, stderr)?;

@@ -87,7 +87,7 @@ pub(crate) struct StampArgs {
     #[command(flatten)]
     pub(crate) language: LanguageArgs,
     #[command(flatten)]
-    values: ValueArgs,
+    pub(crate) values: ValueArgs,
     #[command(flatten)]
     schema: SchemaArgs,
     #[command(flatten)]

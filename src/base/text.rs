@@ -200,6 +200,8 @@ pub struct Source {
     lines_before: u32,
     /// `true` if a line is the text of a row of a binary file.
     is_of_rows: bool,
+    /// `true` if all values of the text are secret.
+    is_secret: bool,
     line_starts: OnceLock<Vec<u32>>,
     /// The start of each block, and the number of grapheme clusters before it. A text may be one long line.
     blocks: OnceLock<Vec<(usize, u32)>>,
@@ -243,9 +245,19 @@ impl Source {
 
     /// Creates a source like another one, of a text with the same lines.
     pub(crate) fn with_text(like: &Self, text: impl Into<Text>) -> Arc<Self> {
-        let Self { name, path, lines_before, is_of_rows, .. } = like;
+        let Self { name, path, lines_before, is_of_rows, is_secret, .. } = like;
         let new = Self::at_line(name.clone(), text.into(), *lines_before);
-        Arc::new(Self { path: path.clone(), is_of_rows: *is_of_rows, ..new })
+        Arc::new(Self { path: path.clone(), is_of_rows: *is_of_rows, is_secret: *is_secret, ..new })
+    }
+
+    /// Creates a source of a text that was decrypted: all its values are secret.
+    pub fn secret(name: impl Into<Text>, text: impl Into<Text>) -> Arc<Self> {
+        Arc::new(Self { is_secret: true, ..Self::at_line(name.into(), text.into(), 0) })
+    }
+
+    /// Returns `true` for a source whose values are all secret.
+    pub fn is_secret(&self) -> bool {
+        self.is_secret
     }
 
     /// Creates a source of a text that is compiled while a template runs. It is in no file.
@@ -282,7 +294,7 @@ impl Source {
 
     fn at_line(name: Text, text: Text, lines_before: u32) -> Self {
         let (line_starts, blocks) = (OnceLock::new(), OnceLock::new());
-        Self { name, path: None, text, lines_before, is_of_rows: false, line_starts, blocks }
+        Self { name, path: None, text, lines_before, is_of_rows: false, is_secret: false, line_starts, blocks }
     }
 
     /// Returns the name. It is the same wherever a template lies.

@@ -1,57 +1,71 @@
-//! Groups of files that change in the same way, for diffs of whole fleets.
+//! Groups of changes that are alike, for diffs of whole fleets.
 //!
-//! Two files of one template change in the same way if the same lines at the same paths of YAML go and come, apart from
-//! the cluster's name in them. A group keeps the names of its clusters and one example, so memory is bounded.
+//! Two objects change in the same way if they have the same kind and name, and the same values at the same paths go and come,
+//! wherever they stand. Two files without objects change in the same way if they come from one template, and the same lines
+//! at the same paths of YAML go and come. The cluster's name does not count. A group keeps the names of its clusters and one
+//! example, so memory is bounded.
+
+mod lines;
 
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::diff::{Replacement, replacements, unified_diff};
+use super::documents::documents_of;
+use super::excerpts;
 use super::job::FilePreview;
-use super::line_paths::{path, scalar};
+use super::object_changes::{Differences, Document, ObjectName, Op, Operation, compare};
 use super::output_files::Change;
+use super::volatile::Volatile;
+use lines::PartLines;
 
-/// Maximum number of groups. Files that would need more are only counted.
+/// Maximum number of groups. Changes that would need more are only counted.
 const MAX_GROUPS: usize = 1_000;
-/// Maximum size of the example of a group, in bytes.
-const MAX_EXAMPLE: usize = 64 << 10;
-/// Maximum number of changes in a file whose paths are looked up, because that takes time in proportion to the file.
-const MAX_PATHS: usize = 8;
 /// Maximum number of characters of a value in a title, and of one that is kept.
 const MAX_VALUE: usize = 60;
 const MAX_KEPT: usize = 1_000;
-/// Maximum number of scalars in a title.
-const MAX_SCALARS: usize = 3;
-/// The text that stands for the cluster's name.
-const CLUSTER: &str = "{cluster}";
+/// Maximum size of the JSON of a map or list that is kept.
+const MAX_TREE: usize = 16 << 10;
+/// Maximum number of operations in a title, and of those that are kept.
+const MAX_TITLED: usize = 3;
+const MAX_OPERATIONS: usize = 200;
+/// Maximum number of volatile keys.
+const MAX_FOLDED: usize = 1_000;
 
-/// Groups of files that a run would change in the same way, in the order of their first files.
+/// Groups of changes that a run would make, in the order of their first files.
 #[derive(Debug, Default)]
 pub struct ChangeGroups {
+    volatile: Volatile,
     index: HashMap<blake3::Hash, usize>,
     groups: Vec<ChangeGroup>,
     left_out: usize,
+    folded: Vec<FoldedChange>,
 }
 
-/// Files that a run would change in the same way.
+/// Changes that are alike.
 #[derive(Debug)]
 pub struct ChangeGroup {
     /// The path of the template, or an empty string if it is unknown.
     pub template: String,
-    /// The change, or `None` if nothing makes the files any more.
+    /// The object that changes, or `None` if a whole file does.
+    pub object: Option<ObjectName>,
+    /// The change, or `None` if nothing makes the object or the files any more.
     pub change: Option<Change>,
-    /// The clusters of the files. Empty if they are unknown.
+    /// The clusters. Empty if they are unknown.
     pub clusters: Vec<String>,
-    /// The number of files.
+    /// The number of objects, or of files.
     pub files: usize,
     /// The changed scalars. Empty if other lines change as well.
     pub scalars: Vec<ScalarChange>,
+    /// The changed values. At most 200 of them, and none if a document is not valid.
+    pub operations: Vec<Operation>,
+    /// The number of changed values.
+    pub operation_count: usize,
     /// The numbers of lines that come and go in the first file.
     pub lines: (usize, usize),
     /// The path of the first file.
     pub path: String,
-    /// The hunks of the first file, each with its `@@` line, up to a size.
+    /// The hunks of the first file, each with its `@@` line, up to a size. Long lines are excerpts around the change.
     pub hunks: Vec<String>,
     /// `true` if hunks are missing.
     pub cut: bool,
@@ -68,32 +82,38 @@ pub struct ScalarChange {
     pub new: String,
 }
 
+/// Changes of a volatile value.
+#[derive(Debug)]
+pub struct FoldedChange {
+    /// The key of the value, or the line.
+    pub key: String,
+    /// The clusters. Empty if they are unknown.
+    pub clusters: Vec<String>,
+    /// The number of files.
+    pub files: usize,
+}
+
+/// A part of a file that changes: an object, or the whole file.
+struct Part<'t> {
+    object: Option<ObjectName>,
+    change: Option<Change>,
+    old: &'t str,
+    new: &'t str,
+    /// The numbers of lines before the part in the old and the new file.
+    before: (usize, usize),
+    differences: Option<Differences>,
+}
+
 impl ChangeGroups {
+    /// Creates groups that leave out volatile lines.
+    pub fn folding(volatile: Volatile) -> Self {
+        Self { volatile, ..Self::default() }
+    }
+
     /// Adds a file.
     pub fn add(&mut self, file: &FilePreview<'_>) {
-        let old: Vec<&str> = file.old.split_inclusive('\n').collect();
-        let new: Vec<&str> = file.new.split_inclusive('\n').collect();
-        // Files that come or go are alike whatever their content.
-        let changes = if file.change == Some(Change::Update) { replacements(&old, &new) } else { Vec::new() };
-        let lines = FileLines { file, old: &old, new: &new };
-        let key = lines.key(&changes);
-        let at = match self.index.get(&key) {
-            Some(at) => *at,
-            None if self.groups.len() == MAX_GROUPS => {
-                self.left_out += 1;
-                return;
-            }
-            None => {
-                self.groups.push(lines.group(&changes));
-                self.index.insert(key, self.groups.len() - 1);
-                self.groups.len() - 1
-            }
-        };
-        if let Some(group) = self.groups.get_mut(at) {
-            group.files += 1;
-            if !file.cluster.is_empty() && group.clusters.last().is_none_or(|last| last != file.cluster) {
-                group.clusters.push(file.cluster.to_owned());
-            }
+        for part in self.parts(file) {
+            self.add_part(file, &part);
         }
     }
 
@@ -102,51 +122,204 @@ impl ChangeGroups {
         &self.groups
     }
 
-    /// Returns the number of files that are in no group, because there are too many.
+    /// Returns the number of files and objects that are in no group, because there are too many.
     pub fn left_out(&self) -> usize {
         self.left_out
     }
-}
 
-impl ChangeGroup {
-    /// Returns the change in a few words, such as `spec.replicas 2 → 9`.
-    pub fn title(&self) -> String {
-        let lines = |count: usize, what: &str| {
-            (count > 0).then(|| format!("{} {what}", dropforge_base::diagnostics::counted(count, "line")))
+    /// Returns the changes of volatile values, which are in no group.
+    pub fn folded(&self) -> &[FoldedChange] {
+        &self.folded
+    }
+
+    /// Returns the parts of a file that change.
+    fn parts<'t>(&self, file: &FilePreview<'t>) -> Vec<Part<'t>> {
+        let whole = |differences| Part {
+            object: None,
+            change: file.change,
+            old: file.old,
+            new: file.new,
+            before: (0, 0),
+            differences,
         };
-        match self.change {
-            None => "deleted".to_owned(),
-            Some(Change::Create) => "created".to_owned(),
-            Some(_) if self.scalars.is_empty() => {
-                let (added, removed) = self.lines;
-                lines(added, "added").into_iter().chain(lines(removed, "removed")).collect::<Vec<_>>().join(", ")
-            }
-            Some(_) => {
-                let shown = self.scalars.iter().take(MAX_SCALARS).map(ScalarChange::title).collect::<Vec<_>>();
-                match self.scalars.len() - shown.len() {
-                    0 => shown.join(", "),
-                    more => format!("{} and {more} more", shown.join(", ")),
-                }
+        if file.change != Some(Change::Update) {
+            return vec![whole(None)];
+        }
+        let read = |text: &'t str| {
+            let documents = documents_of(file.path, text).into_iter().flatten();
+            documents.map(|document| Document::read(text, document)).collect::<Vec<_>>()
+        };
+        let (old, new) = (read(file.old), read(file.new));
+        match objects(&old, &new, &self.volatile) {
+            Some(parts) if !parts.is_empty() => parts,
+            _ => {
+                let one = |documents: &[Document<'t>]| documents.len() == 1;
+                let only = (one(&old) && one(&new)).then(|| compare(old.first()?, new.first()?, &self.volatile));
+                // Values are replaced in the file, which has the text of the document.
+                let differences = only.flatten().map(|found| Differences {
+                    old: found.old.and_then(|text| Some(file.old.replacen(old.first()?.text, &text, 1))),
+                    ..found
+                });
+                vec![whole(differences)]
             }
         }
     }
 
-    /// Returns the group as a JSON object: `template`, `change` (`create`, `update`, `delete`), `title`, `count`,
-    /// `clusters`, `files` (their number), `values` (path, old, new), `path` of the first file and its `hunks`.
-    pub fn to_json(&self) -> Value {
-        let change = match self.change {
+    fn add_part(&mut self, file: &FilePreview<'_>, part: &Part<'_>) {
+        let lines = PartLines::of(file, part, &self.volatile);
+        let found = part.differences.iter().flat_map(|found| &found.volatile);
+        found.chain(&lines.volatile).for_each(|key| fold(&mut self.folded, key, file.cluster));
+        if lines.is_folded(part) {
+            return;
+        }
+        let key = lines.key(part);
+        let at = match self.index.get(&key) {
+            Some(at) => *at,
+            None if self.groups.len() == MAX_GROUPS => {
+                self.left_out += 1;
+                return;
+            }
+            None => {
+                self.groups.push(lines.group(part));
+                self.index.insert(key, self.groups.len() - 1);
+                self.groups.len() - 1
+            }
+        };
+        if let Some(group) = self.groups.get_mut(at) {
+            group.files += 1;
+            add_cluster(&mut group.clusters, file.cluster);
+        }
+    }
+}
+
+/// Adds a change of a volatile value.
+fn fold(all: &mut Vec<FoldedChange>, key: &str, cluster: &str) {
+    let at = all.iter().position(|one| one.key == key).unwrap_or(all.len());
+    if at == all.len() && at < MAX_FOLDED {
+        all.push(FoldedChange { key: key.to_owned(), clusters: Vec::new(), files: 0 });
+    }
+    if let Some(one) = all.get_mut(at) {
+        one.files += 1;
+        add_cluster(&mut one.clusters, cluster);
+    }
+}
+
+/// Adds a cluster. Those of a fleet come one after the other.
+fn add_cluster(clusters: &mut Vec<String>, cluster: &str) {
+    if !cluster.is_empty() && clusters.last().is_none_or(|last| last != cluster) {
+        clusters.push(cluster.to_owned());
+    }
+}
+
+/// Returns the objects that change between two lists of documents. `None` if other documents change, too, or if an object is
+/// there several times and not as often.
+fn objects<'t>(old: &[Document<'t>], new: &[Document<'t>], volatile: &Volatile) -> Option<Vec<Part<'t>>> {
+    let mut rest: Vec<&Document<'t>> = old.iter().collect();
+    let mut parts = Vec::new();
+    let part = |of: &Document<'t>, change, (old, new): (Option<&Document<'t>>, Option<&Document<'t>>)| Part {
+        object: of.object.clone(),
+        change,
+        old: old.map_or("", |old| old.text),
+        new: new.map_or("", |new| new.text),
+        before: (old.map_or(0, |old| old.before), new.map_or(0, |new| new.before)),
+        differences: old.zip(new).and_then(|(old, new)| compare(old, new, volatile)),
+    };
+    for document in new {
+        let is_it = |other: &&Document<'t>| match (&other.object, &document.object) {
+            (Some(a), Some(b)) => a.is_same(b),
+            (None, None) => other.text == document.text,
+            _ => false,
+        };
+        let found = rest.iter().position(|other| is_it(other)).map(|at| rest.remove(at));
+        match found {
+            Some(found) if found.text == document.text => {}
+            Some(found) => parts.push(part(document, Some(Change::Update), (Some(found), Some(document)))),
+            None => parts.push(part(document, Some(Change::Create), (None, Some(document)))),
+        }
+    }
+    parts.extend(rest.into_iter().map(|gone| part(gone, None, (Some(gone), None))));
+    let count = |documents: &[Document<'t>], name: &ObjectName| {
+        documents.iter().filter(|one| one.object.as_ref().is_some_and(|object| object.is_same(name))).count()
+    };
+    let is_clear = |part: &Part<'t>| {
+        let object = part.object.as_ref()?;
+        let counts = (count(old, object), count(new, object));
+        (counts.0 == counts.1 || counts.0 + counts.1 == 1).then_some(())
+    };
+    // Few objects change, so that counting them takes little time.
+    parts.iter().take(MAX_GROUPS).all(|part| is_clear(part).is_some()).then_some(parts)
+}
+
+impl ObjectName {
+    /// Returns the kind and the name.
+    pub fn title(&self) -> String {
+        format!("{} {}", self.kind, self.name).trim_end().to_owned()
+    }
+
+    fn to_json(&self) -> Value {
+        json!({"apiVersion": self.api_version, "kind": self.kind, "namespace": self.namespace, "name": self.name})
+    }
+}
+
+impl ChangeGroup {
+    /// Returns the object and the change in a few words, such as `Deployment web: spec.replicas 2 → 9`.
+    pub fn title(&self) -> String {
+        match &self.object {
+            Some(object) => format!("{}: {}", object.title(), self.changes()),
+            None => self.changes(),
+        }
+    }
+
+    /// Returns the change in a few words, such as `spec.replicas 2 → 9`.
+    pub fn changes(&self) -> String {
+        let of_scalars = || self.scalars.iter().map(ScalarChange::title).collect::<Vec<_>>();
+        match self.change {
+            None => "deleted".to_owned(),
+            Some(Change::Create) => "created".to_owned(),
+            Some(_) if !self.scalars.is_empty() => listed(&of_scalars(), self.scalars.len()),
+            Some(_) if self.object.is_some() && self.operation_count > 0 => {
+                let titles: Vec<_> = self.operations.iter().take(MAX_TITLED).map(Operation::title).collect();
+                listed(&titles, self.operation_count)
+            }
+            Some(_) => self.line_counts(),
+        }
+    }
+
+    fn line_counts(&self) -> String {
+        let lines = |count: usize, what: &str| {
+            (count > 0).then(|| format!("{} {what}", dropforge_base::diagnostics::counted(count, "line")))
+        };
+        let (added, removed) = self.lines;
+        match lines(added, "added").into_iter().chain(lines(removed, "removed")).collect::<Vec<_>>() {
+            counts if counts.is_empty() => "another mode".to_owned(),
+            counts => counts.join(", "),
+        }
+    }
+
+    /// Returns `create`, `update` or `delete`.
+    pub fn verb(&self) -> &'static str {
+        match self.change {
             None => "delete",
             Some(Change::Create) => "create",
             Some(_) => "update",
-        };
+        }
+    }
+
+    /// Returns the group as a JSON object: `template`, `object`, `change` (`create`, `update`, `delete`), `title`, `count`,
+    /// `clusters`, `files` (their number), `operations` (`op`, `path`, `from`, `value`), `values` (path, old, new), `path` of
+    /// the first file and its `hunks`.
+    pub fn to_json(&self) -> Value {
         let values = self.scalars.iter().map(|one| json!({"path": one.path, "old": one.old, "new": one.new}));
         json!({
             "template": self.template,
-            "change": change,
+            "object": self.object.as_ref().map(ObjectName::to_json),
+            "change": self.verb(),
             "title": self.title(),
             "count": self.clusters.len(),
             "clusters": self.clusters,
             "files": self.files,
+            "operations": self.operations.iter().map(Operation::to_json).collect::<Vec<_>>(),
+            "operationCount": self.operation_count,
             "values": values.collect::<Vec<_>>(),
             "path": self.path,
             "hunks": self.hunks,
@@ -155,139 +328,83 @@ impl ChangeGroup {
     }
 }
 
+impl FoldedChange {
+    /// Returns the change as a JSON object: `volatile` (the key), `count`, `clusters`, `files` (their number).
+    pub fn to_json(&self) -> Value {
+        json!({"volatile": self.key, "count": self.clusters.len(), "clusters": self.clusters, "files": self.files})
+    }
+}
+
+/// Returns the first titles, and the number of the others.
+fn listed(titles: &[String], count: usize) -> String {
+    let shown = titles.get(..MAX_TITLED.min(titles.len())).unwrap_or(&[]);
+    match count - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
 impl ScalarChange {
     fn title(&self) -> String {
-        format!("{} {} → {}", self.path, shortened(&self.old, MAX_VALUE), shortened(&self.new, MAX_VALUE))
+        let (old, new) = excerpts::pair(&self.old, &self.new, MAX_VALUE);
+        format!("{} {old} → {new}", self.path)
     }
 }
 
-fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or("")),
-        None => text.to_owned(),
-    }
-}
-
-/// A file and its lines.
-struct FileLines<'t> {
-    file: &'t FilePreview<'t>,
-    old: &'t [&'t str],
-    new: &'t [&'t str],
-}
-
-impl FileLines<'_> {
-    /// Returns the hash that files with the same change share.
-    fn key(&self, changes: &[Replacement]) -> blake3::Hash {
-        let mut hasher = blake3::Hasher::new();
-        let mut part = |sign: &str, text: &str| {
-            hasher.update(sign.as_bytes());
-            hasher.update(&(text.len() as u64).to_le_bytes());
-            hasher.update(text.as_bytes());
-        };
-        let change = match self.file.change {
-            None => "deleted",
-            Some(Change::Create) => "created",
-            Some(Change::Update) => "updated",
-            Some(Change::Unchanged) => "unchanged",
-        };
-        part(change, self.file.template);
-        for (at, change) in changes.iter().enumerate() {
-            let place = if at < MAX_PATHS { self.place(change) } else { String::new() };
-            part("@", &self.without_cluster(&place));
-            let lines = |lines: &[&str], of: &Replacement, sign| {
-                let range = if sign == "-" { of.old.clone() } else { of.new.clone() };
-                lines.get(range).unwrap_or(&[]).iter().map(move |line| (sign, self.without_cluster(line))).collect()
-            };
-            let (gone, come): (Vec<_>, Vec<_>) = (lines(self.old, change, "-"), lines(self.new, change, "+"));
-            gone.into_iter().chain(come).for_each(|(sign, line)| part(sign, &line));
-        }
-        hasher.finalize()
-    }
-
-    /// Returns the path of the first changed line.
-    fn place(&self, change: &Replacement) -> String {
-        let (lines, range) = if change.old.is_empty() { (self.new, &change.new) } else { (self.old, &change.old) };
-        self.is_yaml().then(|| path(lines, range.start)).flatten().unwrap_or_default()
-    }
-
-    fn is_yaml(&self) -> bool {
-        self.file.path.ends_with(".yaml") || self.file.path.ends_with(".yml")
-    }
-
-    fn group(&self, changes: &[Replacement]) -> ChangeGroup {
-        let diff = unified_diff("", "", self.file.old, self.file.new);
-        let (hunks, cut) = hunks(&diff);
-        let sum = |of: fn(&Replacement) -> usize| changes.iter().map(of).sum();
-        ChangeGroup {
-            template: self.file.template.to_owned(),
-            change: self.file.change,
-            clusters: Vec::new(),
-            files: 0,
-            scalars: self.scalars(changes).unwrap_or_default(),
-            lines: (sum(|change| change.new.len()), sum(|change| change.old.len())),
-            path: self.file.path.to_owned(),
-            hunks,
-            cut,
-        }
-    }
-
-    /// Returns the changed scalars, if nothing else changes.
-    fn scalars(&self, changes: &[Replacement]) -> Option<Vec<ScalarChange>> {
-        if !self.is_yaml() || changes.len() > MAX_PATHS {
-            return None;
-        }
-        let mut scalars = Vec::new();
-        for Replacement { old, new } in changes {
-            if old.len() != new.len() || old.len() > MAX_PATHS {
-                return None;
+impl Operation {
+    fn title(&self) -> String {
+        match (self.op, self.from.as_ref().and_then(scalar_text), self.value.as_ref().and_then(scalar_text)) {
+            (Op::Replace, Some(old), Some(new)) => {
+                let (old, new) = excerpts::pair(&old, &new, MAX_VALUE);
+                format!("{} {old} → {new}", self.place)
             }
-            for (old, new) in old.clone().zip(new.clone()) {
-                let ((path, old), (same, new)) = (scalar(self.old, old)?, scalar(self.new, new)?);
-                if path != same {
-                    return None;
-                }
-                let [path, old, new] = [&path, old, new].map(|text| shortened(&self.without_cluster(text), MAX_KEPT));
-                scalars.push(ScalarChange { path, old, new });
-            }
+            (Op::Add, ..) => format!("{} added", self.place),
+            (Op::Remove, ..) => format!("{} removed", self.place),
+            (Op::Replace, ..) => format!("{} replaced", self.place),
         }
-        Some(scalars)
     }
 
-    /// Replaces the cluster's name where it stands as a word.
-    fn without_cluster(&self, text: &str) -> String {
-        let name = self.file.cluster;
-        if name.is_empty() {
-            return text.to_owned();
+    fn to_json(&self) -> Value {
+        let mut one = json!({"op": self.op.name(), "path": self.path});
+        if let Some(one) = one.as_object_mut() {
+            one.extend(self.from.iter().map(|from| ("from".to_owned(), from.clone())));
+            one.extend(self.value.iter().map(|value| ("value".to_owned(), value.clone())));
         }
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        let (mut result, mut end) = (String::with_capacity(text.len()), 0);
-        for (at, _) in text.match_indices(name) {
-            let (before, after) = (text.get(..at).unwrap_or(""), text.get(at + name.len()..).unwrap_or(""));
-            if !before.ends_with(is_word) && !after.starts_with(is_word) {
-                result.push_str(text.get(end..at).unwrap_or(""));
-                result.push_str(CLUSTER);
-                end = at + name.len();
+        one
+    }
+
+    /// Returns the operation with excerpts of long values.
+    fn shortened(mut self) -> Self {
+        match (&mut self.from, &mut self.value) {
+            (Some(Value::String(old)), Some(Value::String(new))) => {
+                (*old, *new) = excerpts::pair(old, new, MAX_KEPT);
             }
+            (from, value) => from.iter_mut().chain(value).for_each(shorten),
         }
-        result.push_str(text.get(end..).unwrap_or(""));
-        result
+        self
     }
 }
 
-/// Splits a unified diff into hunks, and returns `true` if some are left out because of their size.
-fn hunks(diff: &str) -> (Vec<String>, bool) {
-    let (mut hunks, mut size): (Vec<String>, usize) = (Vec::new(), 0);
-    for line in diff.split_inclusive('\n').skip(2) {
-        size += line.len();
-        if size > MAX_EXAMPLE {
-            return (hunks, true);
-        }
-        match hunks.last_mut() {
-            Some(hunk) if !line.starts_with("@@") => hunk.push_str(line),
-            _ => hunks.push(line.to_owned()),
-        }
+/// Replaces a long value by an excerpt of its text.
+fn shorten(value: &mut Value) {
+    let text = match value {
+        Value::String(text) if text.len() > MAX_KEPT => std::mem::take(text),
+        Value::Array(_) | Value::Object(_) => match value.to_string() {
+            text if text.len() > MAX_TREE => text,
+            _ => return,
+        },
+        _ => return,
+    };
+    *value = excerpts::one(&text, MAX_KEPT).into();
+}
+
+/// Returns the text of a scalar.
+fn scalar_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(_) | Value::Object(_) => None,
+        other => Some(other.to_string()),
     }
-    (hunks, false)
 }
 
 #[cfg(test)]
@@ -372,8 +489,13 @@ mod tests {
         let mut groups = ChangeGroups::default();
         let long = "x".repeat(200_000);
         add(&mut groups, "a", &format!("k: {long}\n"), "k: 1\n");
-        assert!(groups.groups()[0].cut && groups.groups()[0].hunks.len() == 1);
-        assert_eq!(groups.groups()[0].title().chars().count(), 2 + MAX_VALUE + 1 + 4);
+        assert_eq!(
+            groups.groups()[0].hunks[0].len(),
+            "@@ -1,1 +1,1 @@\n-k: …199,803 characters…\n+k: 1\n".len() + 200 - 3
+        );
+        assert!(groups.groups()[0].title().chars().count() < 2 * MAX_VALUE);
+        add(&mut groups, "a", &format!("{long}\n").repeat(500), "k: 1\n");
+        assert!(groups.groups()[1].cut && groups.groups()[1].hunks[0].len() < 64 << 10);
         for n in 0..MAX_GROUPS + 5 {
             add(&mut groups, "a", "k: x\n", &format!("k: {n}\n"));
         }

@@ -80,6 +80,14 @@ impl Cluster {
         }
     }
 
+    /// Returns `true` if all inputs are secret, because their file was decrypted.
+    pub(super) fn is_secret(&self) -> bool {
+        match &self.0 {
+            ClusterInputs::Parsed(parsed) => parsed.place.as_ref().is_some_and(|place| place.source().is_secret()),
+            ClusterInputs::Line { source, .. } => source.is_secret(),
+        }
+    }
+
     /// Adds a label to an error: the place of the name, or else that of the cluster, if it is known.
     pub(super) fn label(&self, error: Box<Diagnostic>, text: &str) -> Box<Diagnostic> {
         match self.place().and_then(|place| Some((place.name()?, place))) {

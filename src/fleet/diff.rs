@@ -4,10 +4,11 @@
 //! between the common prefix and suffix, and beyond [`MAX_EDITS`] edits all these lines count as replaced.
 
 use dropforge_base::stdlib::small_sort::SmallSort as _;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Lines of context around a change.
-const CONTEXT: usize = 3;
+pub(super) const CONTEXT: usize = 3;
 /// Maximum length of an edit script to search for.
 const MAX_EDITS: usize = 1_000;
 
@@ -28,16 +29,11 @@ enum Edit {
 /// assert_eq!(diff, "--- a\n+++ b\n@@ -1,2 +1,2 @@\n x\n-y\n+z\n");
 /// ```
 pub fn unified_diff(old_name: &str, new_name: &str, old: &str, new: &str) -> String {
-    let old: Vec<&str> = old.split_inclusive('\n').collect();
-    let new: Vec<&str> = new.split_inclusive('\n').collect();
     if old == new {
         return String::new();
     }
     let mut text = format!("--- {old_name}\n+++ {new_name}\n");
-    let edits = edits(&old, &new);
-    for (from, to) in hunks(&edits) {
-        hunk(&old, &new, &edits, from, to, &mut text);
-    }
+    hunks_of(old, new, (0, 0)).iter().for_each(|hunk| hunk.write(&mut text));
     text
 }
 
@@ -75,28 +71,58 @@ fn hunks(edits: &[Edit]) -> Vec<(usize, usize)> {
     hunks
 }
 
-fn hunk(old: &[&str], new: &[&str], edits: &[Edit], from: usize, to: usize, text: &mut String) {
-    let count = |range: &[Edit], not: Edit| range.iter().filter(|edit| **edit != not).count();
-    let (before, inside) = (edits.get(..from).unwrap_or(&[]), edits.get(from..to).unwrap_or(&[]));
-    let (mut x, mut y) = (count(before, Edit::Insert), count(before, Edit::Delete));
-    let range = |start: usize, lines: usize| format!("{},{lines}", if lines == 0 { start } else { start + 1 });
-    let (old_lines, new_lines) = (count(inside, Edit::Insert), count(inside, Edit::Delete));
-    text.push_str(&format!("@@ -{} +{} @@\n", range(x, old_lines), range(y, new_lines)));
-    for edit in inside {
-        let (sign, line) = match edit {
-            Edit::Keep => (' ', old.get(x)),
-            Edit::Delete => ('-', old.get(x)),
-            Edit::Insert => ('+', new.get(y)),
+/// A hunk: its `@@` line, and its lines with their signs.
+pub(super) struct Hunk<'t> {
+    pub(super) head: String,
+    pub(super) lines: Vec<(char, Cow<'t, str>)>,
+}
+
+impl<'t> Hunk<'t> {
+    fn of(
+        old: &[&'t str],
+        new: &[&'t str],
+        edits: &[Edit],
+        (from, to): (usize, usize),
+        before: (usize, usize),
+    ) -> Self {
+        let count = |range: &[Edit], not: Edit| range.iter().filter(|edit| **edit != not).count();
+        let (above, inside) = (edits.get(..from).unwrap_or(&[]), edits.get(from..to).unwrap_or(&[]));
+        let (mut x, mut y) = (count(above, Edit::Insert), count(above, Edit::Delete));
+        let range = |start: usize, lines: usize| format!("{},{lines}", if lines == 0 { start } else { start + 1 });
+        let (old_lines, new_lines) = (count(inside, Edit::Insert), count(inside, Edit::Delete));
+        let head = format!("@@ -{} +{} @@\n", range(before.0 + x, old_lines), range(before.1 + y, new_lines));
+        let mut line = |edit: &Edit| {
+            let (sign, line) = match edit {
+                Edit::Keep => (' ', old.get(x)),
+                Edit::Delete => ('-', old.get(x)),
+                Edit::Insert => ('+', new.get(y)),
+            };
+            x += usize::from(*edit != Edit::Insert);
+            y += usize::from(*edit != Edit::Delete);
+            (sign, Cow::Borrowed(line.copied().unwrap_or("")))
         };
-        x += usize::from(*edit != Edit::Insert);
-        y += usize::from(*edit != Edit::Delete);
-        let line = line.copied().unwrap_or("");
-        text.push(sign);
-        text.push_str(line);
-        if !line.ends_with('\n') {
-            text.push_str("\n\\ No newline at end of file\n");
+        Self { head, lines: inside.iter().map(&mut line).collect() }
+    }
+
+    /// Appends the hunk.
+    pub(super) fn write(&self, text: &mut String) {
+        text.push_str(&self.head);
+        for (sign, line) in &self.lines {
+            text.push(*sign);
+            text.push_str(line);
+            if !line.ends_with('\n') {
+                text.push_str("\n\\ No newline at end of file\n");
+            }
         }
     }
+}
+
+/// Returns the hunks of the diff between two parts of files, each with the number of lines `before` it.
+pub(super) fn hunks_of<'t>(old: &'t str, new: &'t str, before: (usize, usize)) -> Vec<Hunk<'t>> {
+    let old: Vec<&str> = old.split_inclusive('\n').collect();
+    let new: Vec<&str> = new.split_inclusive('\n').collect();
+    let edits = edits(&old, &new);
+    hunks(&edits).into_iter().map(|range| Hunk::of(&old, &new, &edits, range, before)).collect()
 }
 
 fn edits(old: &[&str], new: &[&str]) -> Vec<Edit> {

@@ -1,40 +1,26 @@
 //! The changes of a file without the secrets of its cluster.
 //!
-//! The old secrets are not known, only the new ones. So what an old line has is hidden where a new one at its place has a
-//! secret.
+//! The new secrets are known, and where they went if the output was recorded. The old ones are not known. So the value of an
+//! old line that goes is shown only if the new text has open values at its place, and no secret.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::diff::{Replacement, replacements};
+use super::cluster::Cluster;
+use super::diff::{CONTEXT, Replacement, replacements};
+use super::job::{Job, Stamp};
+use super::line_paths::{before_value, places};
+use crate::why::RecordedOutput;
 use dropforge_base::mask::{HIDDEN, Mask};
 
 /// Stands for the old value of a secret.
 const BEFORE: &str = "… (before)";
+/// Maximum number of lines of a file that are followed to their inputs. Others have no value.
+const FOLLOWED: usize = 400;
 
 /// Returns the old and the new content of a file without secrets, for a diff.
 pub fn hidden<'t>(mask: &Mask, old: &'t str, new: &'t str) -> (Cow<'t, str>, Cow<'t, str>) {
-    if mask.is_empty() {
-        return (old.into(), new.into());
-    }
-    let (olds, news): (Vec<&str>, Vec<&str>) =
-        (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
-    let mut shown: Vec<Cow<'_, str>> = olds.iter().map(|line| mask.hidden(line)).collect();
-    for Replacement { old, new } in replacements(&olds, &news) {
-        let (secret, others): (Vec<&str>, Vec<&str>) =
-            news.get(new).unwrap_or(&[]).iter().partition(|line| mask.is_in(line));
-        if secret.is_empty() {
-            continue;
-        }
-        let keys = |lines: &[&'t str]| lines.iter().filter_map(|line| key(line)).collect::<HashSet<_>>();
-        let (hidden, open) = (keys(&secret), keys(&others));
-        for (line, place) in olds.get(old.clone()).unwrap_or(&[]).iter().zip(shown.get_mut(old).unwrap_or(&mut [])) {
-            if key(line).is_none_or(|key| hidden.contains(key) || !open.contains(key)) {
-                *place = before(line).into();
-            }
-        }
-    }
-    (shown.concat().into(), news.iter().map(|line| mask.hidden(line)).collect::<Vec<_>>().concat().into())
+    if mask.is_empty() { (old.into(), new.into()) } else { Hiding::by(mask).hidden(old, new) }
 }
 
 /// Returns the content of a file that nothing makes any more, whose secrets are not known.
@@ -42,21 +28,120 @@ pub(super) fn hidden_deletion(old: &str) -> String {
     if old.is_empty() { String::new() } else { format!("{HIDDEN}\n") }
 }
 
-/// Returns the beginning of a line up to its value.
-fn key(line: &str) -> Option<&str> {
-    line.split_once(": ").map(|(key, _)| key)
+/// The secrets of a cluster, and the recordings of its outputs.
+pub(super) struct ClusterSecrets<'s> {
+    stamp: &'s dyn Stamp,
+    job: &'s Job<'s>,
+    cluster: &'s Cluster,
+    /// `None` if no input is secret.
+    mask: Option<Mask>,
+    recorded: HashMap<usize, Option<RecordedOutput>>,
 }
 
-/// Returns an old line without its value.
-fn before(line: &str) -> String {
+impl<'s> ClusterSecrets<'s> {
+    pub(super) fn of(stamp: &'s dyn Stamp, job: &'s Job<'s>, cluster: &'s Cluster) -> Self {
+        let mask = job.has_secrets(stamp).then(|| stamp.mask(job.layers, cluster));
+        Self { stamp, job, cluster, mask, recorded: HashMap::new() }
+    }
+
+    /// Returns the old and the new content of a file of an output without secrets.
+    pub(super) fn hidden<'t>(&mut self, output: usize, old: &'t str, new: &'t str) -> (Cow<'t, str>, Cow<'t, str>) {
+        let Some(mask) = &self.mask else { return (old.into(), new.into()) };
+        let (stamp, layers, cluster) = (self.stamp, self.job.layers, self.cluster);
+        let key = stamp.recording_of(output);
+        let recorded = self.recorded.entry(key).or_insert_with(|| stamp.record(layers, cluster, output));
+        let Some(recorded) = recorded else { return Hiding::by(mask).hidden(old, new) };
+        let is_secret = recorded.secrets(layers, cluster);
+        let shown = |at: usize| recorded.shown_line(new, at, &is_secret);
+        Hiding { mask, shown: Some(&shown) }.hidden(old, new)
+    }
+}
+
+/// Hides secrets by their texts, and by what came from them.
+struct Hiding<'h> {
+    mask: &'h Mask,
+    /// Returns the new line at a byte without what came from secrets.
+    shown: Option<&'h dyn Fn(usize) -> String>,
+}
+
+impl<'h> Hiding<'h> {
+    fn by(mask: &'h Mask) -> Self {
+        Self { mask, shown: None }
+    }
+
+    fn hidden<'t>(&self, old: &'t str, new: &'t str) -> (Cow<'t, str>, Cow<'t, str>) {
+        let (olds, news): (Vec<&str>, Vec<&str>) =
+            (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
+        let changes = replacements(&olds, &news);
+        let shown = self.new_lines(&news, &changes);
+        let old = self.old_lines(&olds, &news, &changes, &shown);
+        (old.concat().into(), shown.concat().into())
+    }
+
+    /// Returns the new lines without secrets. Those that a diff shows are followed to their inputs.
+    fn new_lines<'t>(&self, news: &[&'t str], changes: &[Replacement]) -> Vec<Cow<'t, str>> {
+        let mut lines: Vec<Cow<'_, str>> = news.iter().map(|line| self.mask.hidden(line)).collect();
+        let Some(shown) = self.shown else { return lines };
+        let starts = news.iter().scan(0, |at, line| Some(std::mem::replace(at, *at + line.len())));
+        let (mut followed, mut next) = (0, changes.iter().peekable());
+        for (nth, (start, line)) in starts.zip(&mut lines).enumerate() {
+            while next.next_if(|change| change.new.end + CONTEXT <= nth).is_some() {}
+            if next.peek().is_none_or(|change| nth + CONTEXT < change.new.start) {
+                continue;
+            }
+            followed += 1;
+            let text = news.get(nth).copied().unwrap_or("");
+            let end = text.get(text.trim_end_matches(['\n', '\r']).len()..).unwrap_or("");
+            *line = match followed > FOLLOWED {
+                true => without_value(text, HIDDEN).into(),
+                false => Cow::Owned(self.mask.hidden(&shown(start)).into_owned() + end),
+            };
+        }
+        lines
+    }
+
+    fn old_lines<'t>(
+        &self,
+        olds: &[&'t str],
+        news: &[&'t str],
+        changes: &[Replacement],
+        shown: &[Cow<'t, str>],
+    ) -> Vec<Cow<'t, str>> {
+        let new_places = places(news);
+        let (secret, open): (Vec<_>, Vec<_>) =
+            new_places.iter().zip(news).zip(shown).partition(|((_, line), shown)| **line != shown.as_ref());
+        let set = |places: Vec<((&'_ String, &&str), &Cow<'_, str>)>| {
+            places.into_iter().map(|((place, _), _)| place.clone()).collect::<HashSet<String>>()
+        };
+        let (secret, open) = (set(secret), set(open));
+        let (mut lines, mut kept) = (Vec::with_capacity(olds.len()), 0);
+        let old_places = places(olds);
+        for Replacement { old, new } in changes {
+            let before = old.start - lines.len();
+            lines.extend(shown.iter().skip(kept).take(before).cloned());
+            for at in old.clone() {
+                let (line, place) =
+                    (olds.get(at).copied().unwrap_or(""), old_places.get(at).cloned().unwrap_or_default());
+                let is_open = open.contains(&place) && !secret.contains(&place);
+                lines.push(if is_open { self.mask.hidden(line) } else { without_value(line, BEFORE).into() });
+            }
+            kept = new.end;
+        }
+        lines.extend(shown.iter().skip(kept).cloned());
+        lines
+    }
+}
+
+/// Returns a line with `mark` in place of its value, or of a comment.
+fn without_value(line: &str, mark: &str) -> String {
     let content = line.trim_end_matches(['\n', '\r']);
     let end = line.get(content.len()..).unwrap_or("");
-    match key(content) {
-        Some(key) => format!("{key}: {BEFORE}{end}"),
-        None => {
-            let indent = content.len() - content.trim_start().len();
-            format!("{}{BEFORE}{end}", content.get(..indent).unwrap_or(""))
-        }
+    let text = content.trim_start();
+    match before_value(content) {
+        // A line of a text is hidden as a whole.
+        Some((before, _)) if before.trim_end().ends_with([':', '=']) => format!("{before}{mark}{end}"),
+        None if !text.starts_with('#') => line.to_owned(),
+        _ => format!("{}{mark}{end}", content.get(..content.len() - text.len()).unwrap_or("")),
     }
 }
 
@@ -79,5 +164,24 @@ mod tests {
             assert!(diff.lines().any(|other| other == line), "{line}\n{diff}");
         }
         assert_eq!(hidden(&Mask::none(), "x", "y"), ("x".into(), "y".into()));
+    }
+
+    #[test]
+    fn old_values_without_an_open_one_at_their_place_are_hidden() {
+        let mask = Mask::new(["hunter22"]);
+        for (old, new) in [
+            // The line is gone, or its place has another secret, or the item moved.
+            ("a: 1\ntoken: swordfish\nb: 2\n", "a: 1\nb: 2\n"),
+            ("dsn: x:swordfish@h\n", "url: y\npassword: hunter22\n"),
+            ("env:\n- name: p\n  value: swordfish\n", "env:\n- name: f\n  value: f\n- name: p\n  value: hunter22\n"),
+            ("f: |\n  A=1\n  P=swordfish\n", "f: |\n  A=1\n  Q=2\n"),
+            ("# swordfish\na: 1\n", "a: 1\n"),
+            ("f: |\n  swordfish\n", "f: x\n"),
+        ] {
+            let (shown, _) = hidden(&mask, old, new);
+            assert!(!shown.contains("swordfish") && shown.contains(BEFORE), "{shown}");
+        }
+        let (shown, _) = hidden(&mask, "a: 1\nb:\n  c: 2\n", "a: 3\nb:\n  c: 2\n");
+        assert_eq!(shown, "a: 1\nb:\n  c: 2\n");
     }
 }

@@ -15,6 +15,7 @@ use super::plan::Plan;
 use super::shards::PlanShard;
 use super::specialised::{Specialisation, Specialise};
 use super::state::{ReadLog, RunOptions};
+use crate::why::RecordedOutput;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::mask::Mask;
 use dropforge_base::stdlib::globs::Glob;
@@ -79,6 +80,18 @@ pub trait Stamp: Sync {
     /// Returns the secrets of a cluster, for printers.
     fn mask(&self, layers: &Layers, cluster: &Cluster) -> Mask {
         Mask::of_each(|each| self.each_secret(layers, cluster, each))
+    }
+
+    /// Renders an output for a cluster again and records it, to find what came from secrets. `None` for one that cannot be
+    /// recorded.
+    fn record(&self, layers: &Layers, cluster: &Cluster, output: usize) -> Option<RecordedOutput> {
+        let _ = (layers, cluster, output);
+        None
+    }
+
+    /// Returns the first output that the recording of an output has as well.
+    fn recording_of(&self, output: usize) -> usize {
+        output
     }
 
     /// Renders all outputs for a cluster. Returns the text of each, or its error.
@@ -266,6 +279,11 @@ pub struct Job<'j> {
 }
 
 impl Job<'_> {
+    /// Returns `true` if the inputs of a cluster may have secrets.
+    pub(super) fn has_secrets(&self, stamp: &dyn Stamp) -> bool {
+        stamp.has_secrets(self.layers) || self.fleet.has_secrets()
+    }
+
     /// Returns the number of threads to use.
     pub(super) fn threads(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);

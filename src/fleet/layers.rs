@@ -19,7 +19,7 @@ use super::values::{Assignment, Step};
 use super::view::{Merge, Reach, View};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::text::Source;
-use dropforge_value::DataMap;
+use dropforge_value::{Data, DataMap};
 
 /// The inputs that clusters share, and the assignments that apply to every cluster.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +30,8 @@ pub struct Layers {
     groups: Vec<SharedValues>,
     /// The paths of the values of clusters that the paths of layers have.
     pub(super) inputs: Vec<String>,
+    /// The values of files that were decrypted, and the schemas that mark them secret.
+    pub(super) decrypted: Vec<(DataMap, Data)>,
 }
 
 /// A cluster's own inputs.
@@ -99,7 +101,9 @@ impl Layers {
             values.places = places;
             values
         };
-        Self { first: of(shared), groups: groups.map(of).collect(), inputs: Vec::new() }
+        let layers = Self { first: of(shared), groups: groups.map(of).collect(), ..Self::default() };
+        let places = layers.all().flat_map(|values| values.places.clone()).collect::<Vec<_>>();
+        layers.decrypting(&places)
     }
 
     /// Returns the places of the values files of each group of clusters, in order: first of clusters without a group.
@@ -107,10 +111,31 @@ impl Layers {
         self.all().map(|values| values.places.as_slice())
     }
 
-    /// Sets the places of the values files, in order. Errors about values then name them.
+    /// Sets the places of the values files, in order. Errors about values then name them, and all values of files that were
+    /// decrypted are secret.
     pub fn with_places(mut self, places: Vec<Place>) -> Self {
+        self = self.decrypting(&places);
         self.first.places = places;
         self
+    }
+
+    /// Makes all values of those files secret that were decrypted.
+    #[must_use]
+    pub fn decrypting(mut self, places: &[Place]) -> Self {
+        for place in places.iter().filter(|place| place.source().is_secret()) {
+            let map = place.map();
+            if !self.decrypted.iter().any(|(known, _)| *known == map) {
+                let marks = input::marks(&map);
+                self.decrypted.push((map, marks));
+            }
+        }
+        self
+    }
+
+    /// Returns layers without values, which know the same values of decrypted files.
+    #[must_use]
+    pub fn without_values(&self) -> Self {
+        Self { decrypted: self.decrypted.clone(), ..Self::default() }
     }
 
     /// Sets the schemas of merged values.
@@ -277,7 +302,6 @@ mod tests {
     use crate::values::{SetKind, parse_set};
     use crate::{Fleet, FleetOptions, Format};
     use dropforge_base::diagnostics::Code;
-    use dropforge_value::Data;
 
     fn map(text: &str) -> DataMap {
         serde_json::from_str::<Data>(text).unwrap().into_map().unwrap()

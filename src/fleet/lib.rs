@@ -59,6 +59,7 @@ pub mod destination;
 mod diff;
 mod disk;
 mod documents;
+mod excerpts;
 mod finish;
 mod fleet;
 pub mod foreign;
@@ -74,6 +75,7 @@ mod layers;
 mod layout;
 mod line_paths;
 mod missing;
+mod object_changes;
 mod origins;
 mod output_dir;
 mod output_files;
@@ -111,10 +113,11 @@ mod templates;
 mod unread;
 pub mod values;
 mod view;
+mod volatile;
 pub mod why;
 pub mod workers;
 
-pub use change_groups::{ChangeGroup, ChangeGroups, ScalarChange};
+pub use change_groups::{ChangeGroup, ChangeGroups, FoldedChange, ScalarChange};
 pub use charts::{ChartSet, ChartStamper, DocumentCheck, missing_in_chart, show_chart_writers};
 pub use cluster::Cluster;
 #[doc(hidden)]
@@ -129,6 +132,7 @@ pub use layer_files::{LayerGroups, LayerPath, ValuesFile};
 pub use layers::{Layers, Overlay};
 pub use layout::{DEFAULT_LAYOUT, Layout, RELEASES_LAYOUT};
 pub use missing::MissingNames;
+pub use object_changes::{ObjectName, Op, Operation};
 pub use origins::{Origin, Origins, leaves};
 pub use output_dir::OutputDir;
 pub use output_files::{Change, OutputReader, OutputWriter};
@@ -167,6 +171,7 @@ pub use streamed::{stamp_batches, stream_batches};
 pub use templates::{Templates, engine};
 pub use unread::ReadValues;
 pub use view::{Merge, View};
+pub use volatile::Volatile;
 
 pub use dropforge_engine::{
     Entry, Skipped, TemplateFile, TemplateSet, dialect_of, discover, discover_with, language_extensions,

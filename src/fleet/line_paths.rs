@@ -1,4 +1,4 @@
-//! The paths of lines in YAML, for titles of changes. They are read off the indentation, so a line of a multi-line text
+//! The paths of lines in YAML, for titles of changes and to find the values that are secret. They are read off the indentation, so a line of a multi-line text
 //! may get a path that no value has.
 
 /// A line with a key or an item of a list.
@@ -68,6 +68,50 @@ pub(super) fn path(lines: &[&str], at: usize) -> Option<String> {
     }
     way.leave_list();
     Some(way.joined())
+}
+
+/// Returns the place of each line: the path of its key or of the value that it belongs to, with `[]` for every item of a list.
+/// An assignment in a text has a place of its own.
+pub(super) fn places(lines: &[&str]) -> Vec<String> {
+    let mut above: Vec<(usize, String)> = Vec::new();
+    lines.iter().map(|line| place(line, &mut above)).collect()
+}
+
+/// Returns the place of a line below the keys and items `above`, each with its column, and adds its own.
+fn place(text: &str, above: &mut Vec<(usize, String)>) -> String {
+    let joined = |above: &[(usize, String)]| above.iter().map(|(_, part)| part.as_str()).collect::<Vec<_>>().join(".");
+    if text.starts_with("---") {
+        above.clear();
+    }
+    let Some(line) = Line::of(text) else { return joined(above) + "#" };
+    match line.dash {
+        Some(dash) => {
+            while above.pop_if(|(column, part)| *column > dash || *column == dash && part == ITEM).is_some() {}
+            above.push((dash, ITEM.to_owned()));
+        }
+        None => while above.pop_if(|(column, _)| *column >= line.indent).is_some() {},
+    }
+    above.extend(line.key.map(|key| (line.indent, key.to_owned())));
+    match line.value.split_once('=').filter(|_| line.key.is_none()) {
+        Some((name, _)) => format!("{}={name}", joined(above)),
+        None if line.key.is_none() && line.dash.is_none() => joined(above) + "|",
+        None => joined(above),
+    }
+}
+
+/// Any item of a list.
+const ITEM: &str = "[]";
+
+/// Splits a line before its value, if it has one: after its key and `: `, after the `=` of an assignment, or after its
+/// indentation.
+pub(super) fn before_value(text: &str) -> Option<(&str, &str)> {
+    let line = Line::of(text).filter(|line| !line.value.is_empty())?;
+    let content = text.trim_end();
+    let start = match line.value.split_once('=').filter(|_| line.key.is_none()) {
+        Some((_, value)) => content.len() - value.len(),
+        None => content.len() - line.value.len(),
+    };
+    text.split_at_checked(start)
 }
 
 /// The way from a line up to the root of its document.
@@ -170,5 +214,25 @@ replicas: 2
         assert_eq!(at("# no"), None);
         assert_eq!(scalar(&lines, 99), None);
         assert_eq!(scalar(&["- a", "- b"], 1), Some(("[1]".to_owned(), "b")));
+    }
+
+    #[test]
+    fn places_are_those_of_any_item() {
+        let lines: Vec<&str> = POD.split_inclusive('\n').collect();
+        let places = places(&lines);
+        let at = |text: &str| places[lines.iter().position(|line| line.contains(text)).unwrap()].as_str();
+        assert_eq!(at("port: 81"), "spec.containers.[].ports.[].port");
+        assert_eq!(at("image"), "spec.containers.[].image");
+        assert_eq!(at("--b"), "spec.containers.[].args.[]");
+        assert_eq!(at("replicas"), "replicas");
+        assert_eq!(
+            super::places(&["data:", "  a: |", "    x=1", "    [y]"]),
+            ["data", "data.a", "data.a=x", "data.a|"]
+        );
+        let before = |text| before_value(text).map(|(before, _)| before.to_owned());
+        assert_eq!(before("  a: b c\n").as_deref(), Some("  a: "));
+        assert_eq!(before("- b\n").as_deref(), Some("- "));
+        assert_eq!(before("X=y=z\n").as_deref(), Some("X="));
+        assert_eq!((before("a:\n"), before("# x: y\n")), (None, None));
     }
 }

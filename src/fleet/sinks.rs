@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use super::destination::{FileReader, Files};
 use super::documents::{Heads, Rank, documents_of, first_content};
-use super::hidden_changes::hidden;
+use super::hidden_changes::ClusterSecrets;
 use super::job::{FilePreview, Job, OnPreview, Options, Order, Stamp};
 use super::known_files::KnownFiles;
 use super::output_files::Change;
@@ -91,8 +91,8 @@ impl<R: FileReader> Sink for PreviewSink<'_, '_, R> {
 
     fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult {
         let (mut changes, known, files, foreign) = (Vec::new(), self.known, self.files, &mut self.foreign);
-        let mut mask = None;
         let (reader, report, job) = (&mut self.reader, &mut self.report, self.outputs.job);
+        let mut secrets = None;
         self.outputs.each(cluster, text, pieces, |piece, path, new| {
             lock(files).made.add(path).map_err(SinkError::Run)?;
             if reader.is_current(path, new).map_err(SinkError::Run)? {
@@ -113,10 +113,10 @@ impl<R: FileReader> Sink for PreviewSink<'_, '_, R> {
                 }
             };
             if change != Change::Unchanged {
-                let mask = mask.get_or_insert_with(|| self.stamp.mask(job.layers, cluster.cluster));
                 let old = String::from_utf8_lossy(old.map_or(&[], |(old, _)| old));
                 let text = String::from_utf8_lossy(new);
-                let (old, text) = hidden(mask, &old, &text);
+                let secrets = secrets.get_or_insert_with(|| ClusterSecrets::of(self.stamp, &job, cluster.cluster));
+                let (old, text) = secrets.hidden(piece.output, &old, &text);
                 changes.push((piece.output, path.to_owned(), change, old.into_owned(), text.into_owned()));
             }
             report.count(change, new.len());

@@ -389,7 +389,7 @@ fn preview_unmade<D: Destination>(
     let found = Deletions::find(job, state, made)?;
     if are_listed {
         report.notes.extend(found.notes());
-        let has_secrets = stamp.has_secrets(job.layers);
+        let has_secrets = job.has_secrets(stamp);
         preview_deletions(&found, (state, has_secrets), from, report, turns)?;
     }
     if let Some(left) = left {

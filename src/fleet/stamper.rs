@@ -116,6 +116,14 @@ impl Stamp for Stamper<'_> {
         }
     }
 
+    fn record(&self, layers: &Layers, cluster: &Cluster, output: usize) -> Option<RecordedOutput> {
+        let contents = self.groups.get(cluster.group()).or_else(|| self.groups.first())?;
+        match contents.get(output)? {
+            Content::Template(template) => record(template, layers, (cluster, &layers.overlay(cluster).ok()?)).ok(),
+            Content::File(_) => Some(RecordedOutput::copied()),
+        }
+    }
+
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = self.reads.get().map_or_else(|| Shapes::new(&names), |reads| Shapes::reading(&names, reads));

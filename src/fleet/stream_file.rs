@@ -169,7 +169,7 @@ pub(super) fn compare(
 
 /// Returns the secrets of all clusters.
 fn mask_of_all(stamp: &dyn Stamp, job: &Job<'_>) -> Result<Mask> {
-    if !stamp.has_secrets(job.layers) {
+    if !job.has_secrets(stamp) {
         return Ok(Mask::none());
     }
     let mut read = Ok(());

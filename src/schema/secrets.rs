@@ -119,6 +119,17 @@ fn members_of<'s>(nodes: &[&'s Data], step: &Step) -> Vec<&'s Data> {
     nodes.iter().flat_map(|node| members(node, step)).collect()
 }
 
+/// Calls `each` with the text of every scalar of a value. Null and booleans are left out.
+pub fn each_text<'d>(value: &'d Data, each: &mut dyn FnMut(Cow<'d, str>)) {
+    match value {
+        Data::Map(map) => map.values().for_each(|value| each_text(value, each)),
+        scalar_or_list => match scalar_or_list.as_list() {
+            Some(items) => items.iter().for_each(|item| each_text(item, each)),
+            None => texts(scalar_or_list, each),
+        },
+    }
+}
+
 /// Calls `each` with the text of every scalar of a value, and with its keys.
 fn texts<'d>(value: &'d Data, each: &mut dyn FnMut(Cow<'d, str>)) {
     match value {

@@ -294,7 +294,7 @@ pub(crate) fn user_values(
     args.check_dashes()?;
     let mut values = UserValues::default();
     for path in &args.values {
-        let source = files.read(path, "-f -")?;
+        let source = files.values(path, "-f -")?;
         values.file(source.name(), source.text())?;
     }
     for layer in layers {

@@ -57,7 +57,11 @@ pub(crate) fn check(path: &Path, with: With<'_>, files: &mut InputFiles, stderr:
     let layers = layers(with, files, stderr)?;
     let result = match checked.open(path, with, &layers, files) {
         Ok(chart) => {
-            mask = Mask::of_each(|each| chart.template.chart().each_secret(&chart.values, each));
+            let decrypted = Layers::default().with_places(files.decrypted_places());
+            mask = Mask::of_each(|each| {
+                chart.template.chart().each_secret(&chart.values, each);
+                decrypted.each_secret(None, each);
+            });
             checked.all(&chart, &layers, with)?
         }
         Err(errors) => Err(errors.into()),

@@ -28,11 +28,14 @@ pub(crate) fn run(args: &RenderArgs, global: &Global, files: &mut InputFiles, st
     if reader.refuses(&run, &run.plan()?, stderr)? {
         return Ok(Exit::Error);
     }
-    let Run { set, kinds, .. } = run;
+    let Run { set, kinds, values, .. } = run;
     let set: Box<dyn Any> = set;
     let Ok(chart) = set.downcast::<ChartSet>() else { return Ok(Exit::Error) };
-    let mask = || Mask::of_each(|each| chart.template.chart().each_secret(&chart.values, each));
-    let text = text(&chart, kinds.as_ref(), args, stderr).map_err(|errors| errors.without(&mask()))?;
+    let mask = Mask::of_each(|each| {
+        chart.template.chart().each_secret(&chart.values, each);
+        values.each_secret(None, each);
+    });
+    let text = text(&chart, kinds.as_ref(), &mask, args, stderr).map_err(|errors| errors.without(&mask))?;
     if args.warnings.are_errors(stderr) {
         return Ok(Exit::Error);
     }
@@ -44,12 +47,13 @@ pub(crate) fn run(args: &RenderArgs, global: &Global, files: &mut InputFiles, st
 fn text(
     chart: &ChartSet,
     kinds: Option<&KubeSchemas>,
+    mask: &Mask,
     args: &RenderArgs,
     stderr: &Stderr,
 ) -> Result<String, Diagnostics> {
     let render = chart.template.render(&chart.values, &chart.release, &chart.capabilities)?;
     let output = render.output()?;
-    unusual(&render, args.is_strict(), stderr)?;
+    unusual(&render, args.is_strict(), mask, stderr)?;
     let text = match args.chart.show_only.as_slice() {
         [] => output.text_of(chart.selection),
         patterns => output.only(patterns, chart.selection)?,
@@ -103,13 +107,12 @@ pub(crate) fn refuse_options(args: &RenderArgs) -> Checked<()> {
 ///
 /// # Errors
 /// The findings, with `strict`.
-pub(super) fn unusual(render: &ChartRender, strict: bool, stderr: &Stderr) -> Result<(), Diagnostics> {
+pub(super) fn unusual(render: &ChartRender, strict: bool, mask: &Mask, stderr: &Stderr) -> Result<(), Diagnostics> {
     let mut found = render.warnings();
     if strict && !found.is_empty() {
         found.iter_mut().for_each(|error| error.severity = Severity::Error);
         return Err(found.into());
     }
-    let mask = Mask::of_each(|each| render.plan().each_secret(each));
     mask.hide_in_all(&mut found);
     found.iter().for_each(|warning| stderr.diagnostic(warning));
     Ok(())

@@ -240,6 +240,7 @@ fn check_project(home: &Home, snapshot: &Snapshot, shared: &Shared) -> (Findings
     };
     let open = snapshot.open_files();
     let mut files = InputFiles::new(MAX_INPUT).with_open(open);
+    files.allow_sops(args.values.allow().allows_sops());
     let ready = match crate::check::find(&args, 0, &mut files, &stderr) {
         Ok(found) => {
             found.found.iter().for_each(|one| findings.add(one));

@@ -61,14 +61,16 @@ impl ProjectValues {
     /// Reads the values of a home. Whatever cannot be read is left out: the check reports it.
     pub(super) fn read(home: &Home, args: &CheckArgs, settings: &Settings, open: &OpenFiles, stderr: &Stderr) -> Self {
         let mut files = InputFiles::new(MAX_INPUT).with_open(open.clone());
+        files.allow_sops(args.values.allow().allows_sops());
         let schema = (&args.schema, args.templates.as_slice());
         let given = args.values.given(schema, &mut files, stderr).ok();
         let (clusters, cluster) = given.as_ref().map(|(.., fleet)| chosen(fleet, settings)).unwrap_or_default();
         let name = cluster.as_ref().map(|cluster| cluster.name().to_owned());
         let schemas = args.schema.paths(&args.templates);
         let variables = args.schema.variables(&mut files).ok().flatten().map(|variables| variables.schema().clone());
-        let schemas =
-            schemas.iter().filter_map(|path| data(path, &mut files)).map(Data::Map).chain(variables).collect();
+        let schemas = schemas.iter().filter_map(|path| data(path, &mut files)).map(Data::Map).chain(variables);
+        let decrypted = given.iter().flat_map(|(layers, _)| layers.secret_schemas(cluster.as_ref()));
+        let schemas = schemas.chain(decrypted).collect();
         let own = Self { clusters, cluster: name, schemas, ..Self::default() };
         match home.chart() {
             Some(chart) => own.of_chart(chart, args, given.as_ref(), cluster.as_ref(), &mut files),

@@ -298,7 +298,11 @@ impl<'e> Charts<'e> {
         let values = values(job, files);
         let given = values.and_then(|values| Ok((self.template(chart, job)?, values)));
         let Ok((template, values)) = given else { return Mask::none() };
-        Mask::of_each(|each| template.chart().each_secret(&values, each))
+        let decrypted = Layers::default().with_places(files.decrypted_places());
+        Mask::of_each(|each| {
+            template.chart().each_secret(&values, each);
+            decrypted.each_secret(None, each);
+        })
     }
 
     /// Adds all templates of a chart to a coverage, as far as they compile.
@@ -355,7 +359,7 @@ fn changed(source: ChartSource, metadata: DataMap) -> Result<ChartSource, Diagno
 fn values(job: &TestJob<'_>, files: &mut InputFiles) -> Result<UserValues, Diagnostics> {
     let (setup, mut values) = (&job.test.setup, UserValues::default());
     for file in &setup.values {
-        let source = files.read_regular(&job.folder.join(&file.text))?;
+        let source = files.regular_values(&job.folder.join(&file.text))?;
         values.file(source.name(), source.text())?;
     }
     if !setup.cluster.is_empty() {

@@ -57,6 +57,7 @@ pub(crate) fn run(
         stop: OnceCell::new(),
         seen: Seen::watching(),
     };
+    watcher.inputs.allow_sops(watcher.args.values.allow.allows_sops());
     watcher.first()?;
     stderr.note(&format!("watching {}", counted(watcher.files.len(), "file")));
     Ok(watcher.follow())

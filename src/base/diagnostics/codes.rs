@@ -149,6 +149,7 @@ codes! {
     UnfitValues          "E0808" "input.schema"                "merged values do not fit their schema";
     UnreadValue          "E0809" "input.unread"                "a value that no template reads";
     KindChange           "E0810" "input.kind_change"           "a value replaces one of another kind";
+    EncryptedInput       "E0811" "input.encrypted"             "an input file is encrypted";
 
     ReadFailed           "E0901" "file.read_failed"            "a file cannot be read";
     WriteFailed          "E0902" "file.write_failed"           "a file cannot be written";

@@ -13,7 +13,9 @@ use crate::layers::{Layers, Overlay};
 use crate::pieces::{Piece, fields_of_text, in_document};
 use crate::plan::Plan;
 use crate::releases::RELEASES;
+use crate::sets::RunSet as _;
 use crate::specialised::Specialise;
+use crate::why::RecordedOutput;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge_base::text::{Source, Span};
 use dropforge_helm::chart::{Manifest, Output as Documents};
@@ -73,6 +75,15 @@ impl Stamp for ChartStamper<'_> {
         if let Ok(own) = layers.overlay(cluster) {
             self.chart.each_secret(cluster, &own, each);
         }
+    }
+
+    fn record(&self, layers: &Layers, cluster: &Cluster, _: usize) -> Option<RecordedOutput> {
+        self.chart.record("", layers, cluster).ok()
+    }
+
+    fn recording_of(&self, _: usize) -> usize {
+        // All templates are rendered together.
+        0
     }
 
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {

@@ -79,6 +79,14 @@ impl FleetFile {
         Self::of(name, file, format)
     }
 
+    /// Returns the text and its format, unless a cluster is a line or row.
+    pub fn text(&self) -> Option<(&Arc<Source>, Format)> {
+        match &self.content {
+            FileContent::Text(source) => Some((source, self.format)),
+            FileContent::Records(_) | FileContent::Table(_) => None,
+        }
+    }
+
     fn of(name: String, mut file: File, format: Option<Format>) -> Result<Self> {
         let format = match format.or_else(|| Format::of_name(&name)) {
             Some(format) => format,

@@ -15,7 +15,7 @@ use self::collector::Collector;
 use self::file::FileContent;
 use self::records::Records;
 use super::cluster::Cluster;
-use super::input::{CsvTypes, Format};
+use super::input::{CsvTypes, Format, refuse_encrypted};
 use super::key_set::{KeySet, SortedKeys};
 use super::report::{Failure, FailureCollector};
 use dropforge_base::diagnostics::{Code, Result, thousands};
@@ -73,6 +73,8 @@ pub struct FleetOptions<'k> {
 pub struct Fleet {
     parts: Vec<FleetPart>,
     clusters: usize,
+    /// `true` if all values of some clusters are secret.
+    has_secrets: bool,
 }
 
 /// The clusters of a file.
@@ -148,7 +150,11 @@ impl Fleet {
         let mut add = |clusters: &[Cluster]| clusters.iter().try_for_each(|cluster| names.add(cluster.name()));
         let (count, clusters) = match content {
             FileContent::Text(source) => {
-                collector.file(&source, format);
+                match refuse_encrypted(&source, format) {
+                    Ok(()) => collector.file(&source, format),
+                    Err(error) => collector.report(error),
+                }
+                self.has_secrets |= source.is_secret();
                 let clusters = std::mem::take(&mut collector.clusters);
                 add(&clusters)?;
                 (clusters.len(), Clusters::Held(clusters.into()))
@@ -179,6 +185,11 @@ impl Fleet {
     /// Returns `true` if there are no clusters.
     pub fn is_empty(&self) -> bool {
         self.clusters == 0
+    }
+
+    /// Returns `true` if all values of some clusters are secret, because their file was decrypted.
+    pub fn has_secrets(&self) -> bool {
+        self.has_secrets
     }
 
     /// Returns a reader of single clusters.

@@ -10,6 +10,7 @@ mod env;
 mod format;
 mod places;
 mod rows;
+mod sops;
 mod toml;
 
 #[cfg(feature = "arrow")]
@@ -18,6 +19,8 @@ pub use format::Format;
 pub use places::Place;
 pub use rows::CsvTypes;
 pub(super) use rows::{Table, rows};
+pub use sops::encrypted_at;
+pub(crate) use sops::{marks, refuse_encrypted};
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,8 +33,9 @@ use dropforge_value::{Data, DataMap, json_failure, yaml};
 /// Parses the documents of `source`, in order. Each NDJSON line and CSV row is a document.
 ///
 /// # Errors
-/// `input.syntax` with its position; `limit.depth` for values that nest too deep.
+/// `input.syntax` with its position; `limit.depth` for values that nest too deep; `input.encrypted`.
 pub fn documents(source: &Arc<Source>, format: Format) -> Result<Vec<Data>> {
+    refuse_encrypted(source, format)?;
     read(source, format).map_err(with_reason)
 }
 

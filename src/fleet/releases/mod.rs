@@ -46,6 +46,19 @@ pub struct Release {
 }
 
 impl Release {
+    /// Renders the output of a template for a cluster and records it.
+    fn record(
+        &self,
+        template: &str,
+        layers: &Layers,
+        cluster: &Cluster,
+    ) -> std::result::Result<RecordedOutput, Diagnostics> {
+        let own = self.overlay(layers, cluster)?;
+        let mut recorded = self.set.record_over(template, layers, (cluster, &own))?;
+        recorded.release = self.givens(layers, cluster)?;
+        Ok(recorded)
+    }
+
     /// Returns the chart, unless the release has templates.
     pub(super) fn chart(&self) -> Option<&ChartSet> {
         let set: &dyn Any = &*self.set;
@@ -143,10 +156,7 @@ impl RunSet for ReleaseSet {
         let Some((release, template)) = self.own(template) else {
             return Err(super::templates::not_found(template).into());
         };
-        let own = release.overlay(layers, cluster)?;
-        let mut recorded = release.set.record_over(template, layers, (cluster, &own))?;
-        recorded.release = release.givens(layers, cluster)?;
-        Ok(recorded)
+        release.record(template, layers, cluster)
     }
 
     fn record_over(

@@ -9,6 +9,7 @@ use crate::layers::{Layers, Overlay};
 use crate::pieces::Piece;
 use crate::plan::Plan;
 use crate::specialised::Specialisation;
+use crate::why::RecordedOutput;
 use dropforge_base::diagnostics::{Diagnostic, Result};
 
 /// Renders the releases of each cluster, one after another.
@@ -55,6 +56,17 @@ impl Stamp for ReleaseStamper<'_> {
         }
     }
 
+    fn record(&self, layers: &Layers, cluster: &Cluster, output: usize) -> Option<RecordedOutput> {
+        let (release, _, own) = of(self.releases, output)?;
+        let release = self.releases.get(release)?;
+        release.record(&release.outputs.all.get(own)?.template, layers, cluster).ok()
+    }
+
+    fn recording_of(&self, output: usize) -> usize {
+        let found = of(self.releases, output);
+        found.and_then(|(at, first, own)| Some(first + self.stamps.get(at)?.recording_of(own))).unwrap_or(output)
+    }
+
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
         nest(&self.stamps, Vec::new(), &mut |renderers| {
             body(&mut Releases { releases: self.releases, layers: self.layers, renderers });
@@ -90,18 +102,24 @@ struct Releases<'t, 'r> {
     renderers: Vec<&'r mut dyn Renderer>,
 }
 
-impl<'r> Releases<'_, 'r> {
-    /// Returns the release with an output, its renderer, and the number of the output in it.
-    fn of(&mut self, output: usize) -> Option<(&Release, &mut &'r mut dyn Renderer, usize)> {
-        let mut first = 0;
-        for (release, renderer) in self.releases.iter().zip(&mut self.renderers) {
-            let count = release.outputs.all.len();
-            if output < first + count {
-                return Some((release, renderer, output - first));
-            }
-            first += count;
+/// Returns the number of the release with an output, the first output of the release, and the number of the output in it.
+fn of(releases: &[Release], output: usize) -> Option<(usize, usize, usize)> {
+    let mut first = 0;
+    for (at, release) in releases.iter().enumerate() {
+        let count = release.outputs.all.len();
+        if output < first + count {
+            return Some((at, first, output - first));
         }
-        None
+        first += count;
+    }
+    None
+}
+
+impl<'t, 'r> Releases<'t, 'r> {
+    /// Returns the release with an output, its renderer, and the number of the output in it.
+    fn of(&mut self, output: usize) -> Option<(&'t Release, &mut &'r mut dyn Renderer, usize)> {
+        let (release, _, own) = of(self.releases, output)?;
+        Some((self.releases.get(release)?, self.renderers.get_mut(release)?, own))
     }
 }
 

@@ -19,6 +19,8 @@ use dropforge_value::assign::InputValue;
 
 /// Maximum number of characters of a line that are looked at and shown.
 const LOOKED_AT: usize = 500;
+/// Maximum number of characters of a line of a diff that are followed to their inputs.
+const FOLLOWED: usize = 4_000;
 
 /// The recorded render of an output for a cluster.
 #[derive(Debug)]
@@ -140,6 +142,48 @@ impl RecordedOutput {
         Some(shown)
     }
 
+    /// Returns a function that tells if an input of a run is secret.
+    pub(crate) fn secrets<'r>(&'r self, layers: &'r Layers, cluster: &'r Cluster) -> impl Fn(&Flow) -> bool + 'r {
+        let known = RefCell::new(HashMap::new());
+        move |flow| {
+            let of_path = || {
+                let value = self.value_of(&flow.path);
+                value.is_secret || layers.is_secret_of(Some(cluster), &value.path)
+            };
+            flow.is_secret || *known.borrow_mut().entry(flow.path.clone()).or_insert_with(of_path)
+        }
+    }
+
+    /// Returns the line at byte `start` with `…` in place of what was made from secrets or was not recorded. Of a very long
+    /// line only the beginning is looked at.
+    pub(crate) fn shown_line(&self, file: &str, start: usize, is_secret: &dyn Fn(&Flow) -> bool) -> String {
+        let line = file.get(start..).and_then(|rest| rest.lines().next()).unwrap_or("");
+        if self.is_copied() {
+            return line.to_owned();
+        }
+        let (mut shown, mut last) = (String::with_capacity(line.len()), (Vec::new(), false));
+        for (nth, char) in line.char_indices().take(FOLLOWED) {
+            let why = self.why(file, start + nth);
+            let is_unknown = why.is_none() && self.is_cut();
+            let inputs = why.map(|why| why.inputs).unwrap_or_default();
+            if inputs != last.0 {
+                let is_secret = inputs.iter().any(is_secret);
+                last = (inputs, is_secret);
+            }
+            match last.1 || is_unknown {
+                true if shown.ends_with(HIDDEN) => {}
+                true => shown.push_str(HIDDEN),
+                false => shown.push(char),
+            }
+        }
+        match line.char_indices().nth(FOLLOWED) {
+            Some(_) if last.1 => {}
+            Some((end, _)) => shown.push_str(line.get(end..).unwrap_or("")),
+            None => {}
+        }
+        shown
+    }
+
     /// Returns `true` if the render was too long to be recorded to its end.
     pub fn is_cut(&self) -> bool {
         self.recording().is_some_and(Recording::is_cut)
@@ -204,7 +248,9 @@ impl RecordedOutput {
         let first = if self.release.below.is_empty() { 0 } else { origins.len() };
         origins.splice(first..first, of_release);
         let default = default.or_else(|| layers.default_place(&path_of_cluster).filter(|_| origins.is_empty()));
-        let is_secret = is_secret || layers.is_secret(&path_of_cluster);
+        let is_secret = is_secret
+            || layers.is_secret_of(cluster, &path_of_cluster)
+            || (!self.release.below.is_empty() && layers.is_secret(&values));
         Given { path, origins, default, is_secret }
     }
 
