@@ -18,7 +18,7 @@ use crate::input::is_url;
 use crate::project::{FILE, Project, is_given};
 
 /// Options that do not change what a run writes.
-const WITHOUT_EFFECT: [&str; 33] = [
+const WITHOUT_EFFECT: [&str; 34] = [
     "allow_foreign",
     "cache_dir",
     "chdir",
@@ -48,6 +48,7 @@ const WITHOUT_EFFECT: [&str; 33] = [
     "strict",
     "summary",
     "verbose",
+    "volatile",
     "watch",
     "max_input",
     "output",

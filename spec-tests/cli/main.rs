@@ -48,6 +48,7 @@ mod secrets;
 mod serve;
 mod service;
 mod shards;
+mod sops;
 mod stamp;
 mod stream;
 mod support;

@@ -172,7 +172,7 @@ fn changes_show_neither_the_new_nor_the_old_one() {
         for more in [&["--check"][..], &["--dry-run"], &["--diff"], &["--diff", "-v"]] {
             shows_none(&format!("{more:?}, {what}"), &sandbox.run(&[&stamp, more].concat()));
         }
-        for format in ["summary", "unified", "json"] {
+        for format in ["text", "unified", "markdown", "json"] {
             let diff = sandbox.run(&[&stamp[..], &["--diff", "--diff-format", format]].concat()).expect(3);
             shows_none(&format!("--diff-format {format}, {what}"), &diff);
             assert!(diff.stdout.contains('…'), "{what}: {}", diff.stdout);
@@ -243,4 +243,107 @@ fn short_and_common_secrets_leave_the_rest_readable() {
     let why = |line: &str| sandbox.run(&[&["why", line], &args[..]].concat()).expect(0).stdout;
     assert!(why(":1").contains("a: …\n") && why(":2").contains("b: …\n"));
     assert!(why(":3").contains("c: 8012 true 12\n") && why(":3").contains("port = `8012`"));
+}
+
+/// Values that the schema marks, with texts that nothing else has. Short ones are no texts to look for.
+const MARKED: [&str; 3] = ["db.password", "pin", "keys[0]"];
+
+/// Ways to use a value in Tera and in a chart.
+const USES: [(&str, &str); 8] = [
+    ("{{ V }}", "{{ V }}"),
+    ("{{ V | b64encode }}", "{{ V | toString | b64enc }}"),
+    ("x-{{ V }}-y", "x-{{ V }}-y"),
+    ("{{ V | upper }}", "{{ V | toString | upper }}"),
+    ("{{ V | json_encode }}", "{{ V | toJson }}"),
+    ("{{ V | reverse }}", "{{ printf \"%v\" V | sha256sum }}"),
+    (
+        "{% if other == 1 %}{{ V }}{% else %}none{% endif %}",
+        "{{ if eq (int .Values.other) 1 }}{{ V }}{{ else }}none{{ end }}",
+    ),
+    ("{{ V | replace(from=\"a\", to=\"b\") }}", "{{ V | toString | replace \"a\" \"b\" }}"),
+];
+
+/// Returns a template of lines at random places that use values, and one of another version.
+fn templates(random: &mut fastrand::Rng, is_chart: bool) -> [String; 2] {
+    let mut text = || {
+        let mut text = String::from("o: OTHER\nlist:\n");
+        for nth in 0..random.usize(2..6) {
+            let (name, (tera, chart)) = (random.choice(MARKED).unwrap(), random.choice(USES).unwrap());
+            let value =
+                if is_chart && name.ends_with(']') { "(index .Values.keys 0)".to_owned() } else { name.to_owned() };
+            let value = if is_chart && !value.starts_with('(') { format!(".Values.{value}") } else { value };
+            let line = if is_chart { chart } else { tera }
+                .replace('V', "\u{0}")
+                .replace("\u{0}alues", "Values")
+                .replace('\u{0}', &value);
+            let quoted = format!("'{}'", line.replace('\'', "\""));
+            let line = if random.bool() { line } else { quoted };
+            text += &match random.u8(0..3) {
+                0 => format!("k{nth}: {line}\n"),
+                1 => format!("list{nth}:\n- name: n{nth}\n  value: {line}\n"),
+                _ => format!("text{nth}: |\n  A=1\n  P={line}\n"),
+            };
+        }
+        let other = if is_chart { "{{ .Values.other }}" } else { "{{ other }}" };
+        text.replace("list:\n", "").replace("OTHER", other)
+    };
+    [text(), text()]
+}
+
+#[test]
+fn no_format_shows_a_secret_after_any_change() {
+    let schema = r#"{"properties": {"pin": {"writeOnly": true}, "keys": {"items": {"format": "password"}},
+        "db": {"properties": {"password": {"x-secret": true}}}}}"#;
+    for seed in 0..12 {
+        let (mut random, is_chart) = (fastrand::Rng::with_seed(seed), seed % 2 == 0);
+        let [old, new] = templates(&mut random, is_chart);
+        let new = if random.bool() { old.clone() } else { new };
+        let (root, file) = if is_chart { ("c", "c/templates/a.yaml") } else { ("t", "t/a.yaml.tera") };
+        let sandbox = Sandbox::with(&[("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n"), (file, &old)]);
+        sandbox.write(&format!("{root}/values.schema.json"), schema);
+        sandbox.write("fleet.csv", "name\neu\nus\n");
+        let values = |secret: &str, pin: u32, other: u32| {
+            format!("db: {{password: {secret}}}\npin: '{pin}'\nkeys: [{secret}-k]\nother: {other}\n")
+        };
+        sandbox.write("values.yaml", &values(OLD, 7_391, 1));
+        let stamp = ["stamp", root, "-f", "values.yaml", "--fleet", "fleet.csv", "-o", "out"];
+        sandbox.run(&stamp).expect(0);
+        sandbox.write(file, &new);
+        sandbox.write("values.yaml", &values(random.choice([OLD, NEW, "x1"]).unwrap(), 8_264, random.u32(2..4)));
+        for format in ["text", "unified", "markdown", "json"] {
+            let diff = sandbox.run(&[&stamp[..], &["--diff", "--diff-format", format]].concat()).expect(3);
+            let reversed = [OLD, NEW].map(|secret| secret.chars().rev().collect::<String>());
+            shows_none(&format!("{format}, {seed}: {old} {new}"), &diff);
+            for other in reversed.iter().map(String::as_str).chain(["7391", "8264"]) {
+                assert!(!diff.stdout.contains(other), "{format}, {seed} shows {other}: {old}\n{new}\n{}", diff.stdout);
+            }
+        }
+    }
+}
+
+#[test]
+fn old_secrets_are_hidden_where_the_new_run_has_none() {
+    let sandbox = Sandbox::with(&[
+        (
+            "t/a.yaml.tera",
+            "n: {{ n }}\na: {{ token }}\nb: {{ token | default(value='none') }}\nc: {{ token | length }}\n",
+        ),
+        ("t/values.schema.json", r#"{"properties": {"token": {"writeOnly": true}}}"#),
+        ("fleet.csv", "name\neu\n"),
+    ]);
+    let stamp = |more: &[&str]| sandbox.run(&[&["stamp", "t", "--fleet", "fleet.csv", "-o", "out"][..], more].concat());
+    stamp(&["--set", &format!("n=1,token={OLD}")]).expect(0);
+    // The secret is gone, or too short to look for.
+    sandbox.write(
+        "t/a.yaml.tera",
+        "n: {{ n }}\nb: {{ token | default(value='none') }}\n{% if token %}d: {{ token }}{% else %}d: none{% endif %}\n",
+    );
+    for set in ["n=2", "n=2,token=ab"] {
+        for format in ["text", "unified", "markdown", "json"] {
+            let diff = stamp(&["--set", set, "--diff", "--diff-format", format]).expect(3);
+            shows_none(&format!("{format} {set}"), &diff);
+            assert!(!diff.stdout.contains("c: 12"), "{}", diff.stdout);
+            assert!(diff.stdout.contains("… (before)"), "{}", diff.stdout);
+        }
+    }
 }

@@ -149,3 +149,111 @@ fn the_format_needs_a_diff() {
     stamp(&stamped(), &["--diff-format", "json"]).expect(2).says(&["--diff"]);
     stamp(&stamped(), &["--diff", "--diff-format", "xml"]).expect(2);
 }
+
+/// Clusters with a ConfigMap and a Deployment whose checksum is that of the cluster.
+fn estate(sandbox: &Sandbox, count: usize) {
+    sandbox.write(
+        "t/app.yaml.tera",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\ndata:\n  level: {{ level }}\n  of: {{ name }}\n---\n\
+         apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  labels:\n    helm.sh/chart: web-{{ chart }}\n\
+         \x20   app.kubernetes.io/version: \"{{ chart }}\"\nspec:\n  template:\n    metadata:\n      annotations:\n\
+         \x20       checksum/config: {{ name }}{{ level }}{{ chart }}\n        rollme: {{ name }}{{ chart }}\n\
+         \x20       built: {{ name }}{{ chart }}\n    spec:\n      containers:\n      - name: web\n        image: web:{{ tag }}\n",
+    );
+    sandbox.write("fleet.ndjson", &(0..count).map(|n| format!("{{\"name\": \"c{n}\"}}\n")).collect::<String>());
+}
+
+fn stamp_estate(sandbox: &Sandbox, set: &str, more: &[&str]) -> Outcome {
+    let stamp = ["stamp", "t", "--fleet", "fleet.ndjson", "-o", "out", "--set", set, "--volatile", "built"];
+    sandbox.run(&[&stamp[..], more].concat())
+}
+
+#[test]
+fn checksums_are_folded_after_the_real_change() {
+    let sandbox = Sandbox::new();
+    estate(&sandbox, 300);
+    stamp_estate(&sandbox, "level=info,chart=1.0.0,tag=1", &[]).expect(0);
+    let diff = stamp_estate(&sandbox, "level=debug,chart=1.1.0,tag=1", &["--diff"]).expect(3);
+    let expected = "\
+300 clusters: ConfigMap web: data.level info → debug (t/app.yaml.tera)
+  out/c0/app.yaml
+  @@ -3,5 +3,5 @@
+   metadata:
+     name: web
+   data:
+  -  level: info
+  +  level: debug
+     of: c0
+helm.sh/chart changed in 300 clusters
+app.kubernetes.io/version changed in 300 clusters
+checksum/config changed in 300 clusters
+rollme changed in 300 clusters
+built changed in 300 clusters
+";
+    assert_eq!(diff.stdout, expected);
+    // Volatile changes alone are changes, too.
+    let only = stamp_estate(&sandbox, "level=info,chart=1.0.1,tag=1", &["--diff"]).expect(3).stdout;
+    assert_eq!(only.lines().count(), 5, "{only}");
+    stamp_estate(&sandbox, "level=info,chart=1.0.1,tag=1", &["--check"]).expect(3);
+    let both = stamp_estate(&sandbox, "level=info,chart=1.0.1,tag=2", &["--diff"]).expect(3).stdout;
+    assert!(both.starts_with("300 clusters: Deployment web: spec.template.spec.containers[web].image web:1 → web:2 ("));
+    assert!(!both.contains("+        checksum"), "{both}");
+    sandbox.write("dropforge.toml", "[diff]\nvolatile = ['level', 'spec.template.spec.containers.web.*']\n");
+    let folded = stamp_estate(&sandbox, "level=debug,chart=1.0.0,tag=2", &["--diff"]).expect(3).stdout;
+    assert!(folded.contains("level changed in 300 clusters\n") && folded.contains("image changed in 300"), "{folded}");
+    assert!(!folded.contains("@@"), "{folded}");
+}
+
+#[test]
+fn an_object_is_the_same_wherever_it_lies() {
+    let object = |kind: &str, value: &str| {
+        format!("apiVersion: v1\nkind: {kind}\nmetadata: {{name: {kind}-{{{{ name }}}}}}\nv: {value}\n")
+    };
+    let sandbox = Sandbox::with(&[
+        ("fleet.csv", "name,first\na1,x\nb1,\nc1,x\n"),
+        (
+            "t/all.yaml.tera",
+            &format!(
+                "{{% if first %}}{}---\n{{% endif %}}{}---\n{}",
+                object("A", "1"),
+                object("B", "{{ n }}"),
+                object("C", "1")
+            ),
+        ),
+    ]);
+    let stamp = |n: &str, more: &[&str]| {
+        let stamp = ["stamp", "t", "--fleet", "fleet.csv", "-o", "out", "--set", n];
+        sandbox.run(&[&stamp[..], more].concat())
+    };
+    stamp("n=1", &[]).expect(0);
+    let diff = stamp("n=2", &["--diff"]).expect(3).stdout;
+    assert!(diff.starts_with("3 clusters: B B-{cluster}: v 1 → 2 (t/all.yaml.tera)\n"), "{diff}");
+    assert_eq!(diff.matches("@@ -").count(), 1, "{diff}");
+    let json = stamp("n=2", &["--diff", "--diff-format", "json"]).expect(3).stdout;
+    let group: serde_json::Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+    assert_eq!(group["operations"], serde_json::json!([{"op": "replace", "path": "/v", "from": 1, "value": 2}]));
+    assert_eq!((&group["group"], &group["object"]["kind"]), (&1.into(), &"B".into()));
+    // An object that goes is a group of its own.
+    sandbox.write("fleet.csv", "name,first\na1,\nb1,\nc1,\n");
+    let gone = stamp("n=1", &["--diff"]).expect(3).stdout;
+    assert!(gone.starts_with("2 clusters: A A-{cluster}: deleted (t/all.yaml.tera)\n"), "{gone}");
+    assert!(!gone.contains(": B"), "{gone}");
+}
+
+#[test]
+fn a_long_line_is_shown_around_its_change() {
+    let sandbox = Sandbox::with(&[("t/a.yaml.tera", "data: {{ a }}{{ n }}{{ b }}\n"), ("fleet.csv", "name\nc\n")]);
+    sandbox.write("v.yaml", &format!("a: {}\nb: {}\n", "QUJD".repeat(5_000), "REVG".repeat(5_000)));
+    let stamp = |n: &str, more: &[&str]| {
+        let stamp = ["stamp", "t", "--fleet", "fleet.csv", "-o", "out", "-f", "v.yaml", "--set-string", n];
+        sandbox.run(&[&stamp[..], more].concat())
+    };
+    stamp("n=11xx", &[]).expect(0);
+    for format in ["text", "markdown", "json"] {
+        let diff = stamp("n=22yy", &["--diff", "--diff-format", format]).expect(3).stdout;
+        assert!(diff.contains("QUJD11xxREVG") && diff.contains("QUJD22yyREVG"), "{diff}");
+        assert!(diff.contains("characters…") && diff.len() < 6_000, "{diff}");
+    }
+    let patch = stamp("n=22yy", &["--diff", "--diff-format", "unified"]).expect(3).stdout;
+    assert!(patch.len() > 80_000);
+}

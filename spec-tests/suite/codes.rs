@@ -135,6 +135,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::UnfitValues, By(unfit_values)),
     (Code::UnreadValue, By(unread)),
     (Code::KindChange, By(kind_change)),
+    (Code::EncryptedInput, By(|| code(input::map(&source("a: ENC[x]\nsops: {mac: x}"), Format::Yaml)))),
     (Code::ReadFailed, By(|| code(DirLoader::jailed("/nowhere/at/all")))),
     (Code::WriteFailed, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("latin1/x")))))),
     (Code::SymbolicLink, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("link")))))),

@@ -188,7 +188,7 @@ impl Mask {
 }
 
 /// Returns a character of as many bytes.
-fn cover(secret: char) -> char {
+pub(crate) fn cover(secret: char) -> char {
     match secret {
         '\n' | '\r' => secret,
         _ => ['*', '·', '•', '\u{1f512}'].get(secret.len_utf8() - 1).copied().unwrap_or('*'),

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use crate::mask;
 use crate::stdlib::characters;
 
 /// A half-open range of byte offsets into one source text.
@@ -202,9 +203,22 @@ pub struct Source {
     is_of_rows: bool,
     /// `true` if all values of the text are secret.
     is_secret: bool,
+    /// The text that excerpts show, if all values are secret.
+    covered: OnceLock<String>,
     line_starts: OnceLock<Vec<u32>>,
     /// The start of each block, and the number of grapheme clusters before it. A text may be one long line.
     blocks: OnceLock<Vec<(usize, u32)>>,
+}
+
+/// Returns a line with another text of the same length after its key.
+fn covered(line: &str) -> String {
+    let indent = line.len() - line.trim_start_matches([' ', '-']).len();
+    let is_key = |key: &str| !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-./\"'".contains(c));
+    let key = |mark: &str| {
+        line.get(indent..)?.split_once(mark).filter(|(key, _)| is_key(key)).map(|(key, _)| key.len() + mark.len())
+    };
+    let (shown, secret) = line.split_at(indent + key(": ").or_else(|| key(":\n")).or_else(|| key("=")).unwrap_or(0));
+    shown.chars().chain(secret.chars().map(mask::cover)).collect()
 }
 
 /// The name of texts that are compiled while a template runs, as Go calls those of `tpl`.
@@ -293,8 +307,9 @@ impl Source {
     }
 
     fn at_line(name: Text, text: Text, lines_before: u32) -> Self {
-        let (line_starts, blocks) = (OnceLock::new(), OnceLock::new());
-        Self { name, path: None, text, lines_before, is_of_rows: false, is_secret: false, line_starts, blocks }
+        let (covered, line_starts, blocks) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let (is_of_rows, is_secret) = (false, false);
+        Self { name, path: None, text, lines_before, is_of_rows, is_secret, covered, line_starts, blocks }
     }
 
     /// Returns the name. It is the same wherever a template lies.
@@ -310,6 +325,14 @@ impl Source {
     /// Returns `true` if the text begins with the first line.
     pub fn is_from_start(&self) -> bool {
         self.lines_before == 0
+    }
+
+    /// Returns the text for excerpts: with `*` for the characters of values that are secret.
+    pub(crate) fn shown(&self) -> &str {
+        match self.is_secret {
+            true => self.covered.get_or_init(|| self.text().split_inclusive('\n').map(covered).collect()),
+            false => self.text(),
+        }
     }
 
     /// Returns the text.
@@ -415,6 +438,14 @@ fn blocks(text: &str) -> Vec<(usize, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secret_text_is_shown_with_its_keys_only() {
+        let text = "a:\n  b: 7é\n- c: x\n  pass word: y\n{\"d\": \"z\"}\nE=z\n";
+        let source = Source::secret("v.yaml", text);
+        assert_eq!(source.shown(), "a:\n  b: *·\n- c: *\n  ************\n**********\nE=*\n");
+        assert_eq!((source.text(), Source::new("v.yaml", text).shown()), (text, text));
+    }
 
     #[test]
     fn positions_in_long_lines_are_those_that_counting_gives() {

@@ -51,8 +51,10 @@ impl<'s> ClusterSecrets<'s> {
         let key = stamp.recording_of(output);
         let recorded = self.recorded.entry(key).or_insert_with(|| stamp.record(layers, cluster, output));
         let Some(recorded) = recorded else { return Hiding::by(mask).hidden(old, new) };
-        let is_secret = recorded.secrets(layers, cluster);
-        let shown = |at: usize| recorded.shown_line(new, at, &is_secret);
+        let mut names = HashSet::new();
+        stamp.each_secret_name(layers, cluster, &mut |name| _ = names.insert(name.to_owned()));
+        let secrets = recorded.secrets(layers, cluster, names);
+        let shown = |at: usize| secrets.shown_line(new, at);
         Hiding { mask, shown: Some(&shown) }.hidden(old, new)
     }
 }
@@ -60,8 +62,15 @@ impl<'s> ClusterSecrets<'s> {
 /// Hides secrets by their texts, and by what came from them.
 struct Hiding<'h> {
     mask: &'h Mask,
-    /// Returns the new line at a byte without what came from secrets.
-    shown: Option<&'h dyn Fn(usize) -> String>,
+    /// Returns the new line at a byte without what came from secrets, and `true` if its place may have had one.
+    shown: Option<&'h dyn Fn(usize) -> (String, bool)>,
+}
+
+/// A new line without secrets.
+struct Shown<'t> {
+    text: Cow<'t, str>,
+    /// Its place has a secret, or may have had one.
+    is_secret: bool,
 }
 
 impl<'h> Hiding<'h> {
@@ -75,27 +84,33 @@ impl<'h> Hiding<'h> {
         let changes = replacements(&olds, &news);
         let shown = self.new_lines(&news, &changes);
         let old = self.old_lines(&olds, &news, &changes, &shown);
-        (old.concat().into(), shown.concat().into())
+        (old.concat().into(), shown.into_iter().map(|line| line.text).collect::<Vec<_>>().concat().into())
     }
 
     /// Returns the new lines without secrets. Those that a diff shows are followed to their inputs.
-    fn new_lines<'t>(&self, news: &[&'t str], changes: &[Replacement]) -> Vec<Cow<'t, str>> {
-        let mut lines: Vec<Cow<'_, str>> = news.iter().map(|line| self.mask.hidden(line)).collect();
+    fn new_lines<'t>(&self, news: &[&'t str], changes: &[Replacement]) -> Vec<Shown<'t>> {
+        let by_text = |line: &&'t str| {
+            let text = self.mask.hidden(line);
+            Shown { is_secret: text != *line, text }
+        };
+        let mut lines: Vec<Shown<'_>> = news.iter().map(by_text).collect();
         let Some(shown) = self.shown else { return lines };
         let starts = news.iter().scan(0, |at, line| Some(std::mem::replace(at, *at + line.len())));
         let (mut followed, mut next) = (0, changes.iter().peekable());
-        for (nth, (start, line)) in starts.zip(&mut lines).enumerate() {
+        for (nth, ((start, text), line)) in starts.zip(news).zip(&mut lines).enumerate() {
             while next.next_if(|change| change.new.end + CONTEXT <= nth).is_some() {}
             if next.peek().is_none_or(|change| nth + CONTEXT < change.new.start) {
                 continue;
             }
             followed += 1;
-            let text = news.get(nth).copied().unwrap_or("");
+            if followed > FOLLOWED {
+                *line = Shown { text: without_value(text, HIDDEN).into(), is_secret: true };
+                continue;
+            }
+            let (found, may_hide) = shown(start);
             let end = text.get(text.trim_end_matches(['\n', '\r']).len()..).unwrap_or("");
-            *line = match followed > FOLLOWED {
-                true => without_value(text, HIDDEN).into(),
-                false => Cow::Owned(self.mask.hidden(&shown(start)).into_owned() + end),
-            };
+            let found = self.mask.hidden(&found).into_owned() + end;
+            *line = Shown { is_secret: may_hide || found != *text, text: found.into() };
         }
         lines
     }
@@ -105,29 +120,29 @@ impl<'h> Hiding<'h> {
         olds: &[&'t str],
         news: &[&'t str],
         changes: &[Replacement],
-        shown: &[Cow<'t, str>],
+        shown: &[Shown<'t>],
     ) -> Vec<Cow<'t, str>> {
-        let new_places = places(news);
-        let (secret, open): (Vec<_>, Vec<_>) =
-            new_places.iter().zip(news).zip(shown).partition(|((_, line), shown)| **line != shown.as_ref());
-        let set = |places: Vec<((&'_ String, &&str), &Cow<'_, str>)>| {
-            places.into_iter().map(|((place, _), _)| place.clone()).collect::<HashSet<String>>()
-        };
-        let (secret, open) = (set(secret), set(open));
+        let (mut secret, mut open) = (HashSet::new(), HashSet::new());
+        for (place, line) in places(news).into_iter().zip(shown) {
+            if line.is_secret {
+                secret.insert(place)
+            } else {
+                open.insert(place)
+            };
+        }
         let (mut lines, mut kept) = (Vec::with_capacity(olds.len()), 0);
         let old_places = places(olds);
+        let text = |line: &Shown<'t>| line.text.clone();
         for Replacement { old, new } in changes {
             let before = old.start - lines.len();
-            lines.extend(shown.iter().skip(kept).take(before).cloned());
-            for at in old.clone() {
-                let (line, place) =
-                    (olds.get(at).copied().unwrap_or(""), old_places.get(at).cloned().unwrap_or_default());
-                let is_open = open.contains(&place) && !secret.contains(&place);
+            lines.extend(shown.iter().skip(kept).take(before).map(text));
+            for (line, place) in olds.iter().zip(&old_places).take(old.end).skip(old.start) {
+                let is_open = open.contains(place) && !secret.contains(place);
                 lines.push(if is_open { self.mask.hidden(line) } else { without_value(line, BEFORE).into() });
             }
             kept = new.end;
         }
-        lines.extend(shown.iter().skip(kept).cloned());
+        lines.extend(shown.iter().skip(kept).map(text));
         lines
     }
 }

@@ -72,6 +72,11 @@ pub trait Stamp: Sync {
         layers.each_secret(Some(cluster), each);
     }
 
+    /// Calls `each` with the name of every secret ([`Layers::each_secret_name`]).
+    fn each_secret_name(&self, layers: &Layers, cluster: &Cluster, each: &mut dyn FnMut(&str)) {
+        layers.each_secret_name(Some(cluster), each);
+    }
+
     /// Returns `true` if the inputs of a cluster may have secrets.
     fn has_secrets(&self, layers: &Layers) -> bool {
         layers.has_secrets()

@@ -10,7 +10,9 @@ use dropforge_base::diagnostics::{Code, Diagnostic, PROBLEM, Result, counted, li
 use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
 use dropforge_hcl::Variables;
-use dropforge_schema::{Detail, Draft, Findings, Schema, SchemaError, Violation, each_secret, has_secrets, is_secret};
+use dropforge_schema::{
+    Detail, Draft, Findings, Schema, SchemaError, Violation, each_secret, each_secret_name, has_secrets, is_secret,
+};
 use dropforge_value::yaml::{self, Node};
 use dropforge_value::{Arena, Data, DataMap, InputBuilder, Shapes};
 
@@ -329,6 +331,11 @@ impl Schemas {
     fn secret_schemas(&self) -> impl Iterator<Item = &Data> {
         let schemas = self.schemas.iter().map(|schema| &schema.document);
         schemas.chain(self.variables.iter().map(Variables::schema))
+    }
+
+    /// Calls `each` with the name of every property or variable that is marked secret.
+    pub(super) fn each_secret_name(&self, each: &mut dyn FnMut(&str)) {
+        self.secret_schemas().for_each(|schema| each_secret_name(schema, each));
     }
 
     /// Calls `each` with the text of every value that a schema or the declaration of a variable marks secret.

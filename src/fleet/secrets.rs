@@ -8,7 +8,7 @@ use super::report::Failure;
 use crate::values::Step;
 use dropforge_base::diagnostics::Result;
 use dropforge_base::mask::Mask;
-use dropforge_schema::{each_secret, each_text, is_secret};
+use dropforge_schema::{each_secret, each_secret_name, each_text, is_secret};
 use dropforge_value::{Data, value_at};
 
 /// Maximum number of clusters of a failure whose lines it may show.
@@ -78,6 +78,12 @@ impl Layers {
             self.schemas().iter().for_each(|schemas| schemas.each_secret(values, each));
             self.marks().for_each(|mark| each_secret(mark, values, &mut |text| each(&text)));
         }
+    }
+
+    /// Calls `each` with the name of every secret. Texts of templates that have one may show it for other values.
+    pub fn each_secret_name(&self, cluster: Option<&Cluster>, each: &mut dyn FnMut(&str)) {
+        self.schemas().iter().for_each(|schemas| schemas.each_secret_name(each));
+        self.secret_schemas(cluster).iter().for_each(|schema| each_secret_name(schema, each));
     }
 
     /// Returns the secrets among the inputs of a cluster and the shared ones, for printers.

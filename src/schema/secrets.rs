@@ -171,6 +171,52 @@ pub fn has_secrets(node: &Data) -> bool {
         }
 }
 
+/// Calls `each` with the names of all properties that a schema marks secret, or whose items or members it marks.
+///
+/// ```
+/// use dropforge::{schema::each_secret_name, value::Data};
+/// let schema = r#"{"properties": {"db": {"properties": {"host": {}, "key": {"writeOnly": true}}}}}"#;
+/// let mut found = Vec::new();
+/// each_secret_name(&serde_json::from_str::<Data>(schema)?, &mut |name| found.push(name.to_owned()));
+/// assert_eq!(found, ["key"]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+pub fn each_secret_name(schema: &Data, each: &mut dyn FnMut(&str)) {
+    let mut open = vec![schema];
+    while let Some(node) = open.pop() {
+        let properties = node.get("properties").and_then(Data::as_map).into_iter().flatten();
+        properties.filter(|(_, property)| marks_all(schema, property)).for_each(|(name, _)| each(name));
+        match node {
+            Data::Map(map) => open.extend(map.values()),
+            list => open.extend(list.as_list().into_iter().flatten()),
+        }
+    }
+}
+
+/// Returns `true` if a schema marks a value, its items or its members whatever their names.
+fn marks_all(schema: &Data, node: &Data) -> bool {
+    let (mut open, mut looked_at) = (vec![node], 0);
+    while let Some(node) = open.pop() {
+        looked_at += 1;
+        let Some(same) = all_same(schema, vec![node]).filter(|_| looked_at < STEPS) else { return true };
+        if same.iter().any(|node| is_marked(node)) {
+            return true;
+        }
+        let inner = same.iter().flat_map(|node| below_unnamed(node));
+        // A schema that refers to itself has nothing new.
+        let inner = inner.filter(|node| node.as_map().is_some_and(|map| !map.is_empty()) && has_secrets(node));
+        open.extend(inner);
+    }
+    false
+}
+
+/// Returns the subschemas of items and of members without names.
+fn below_unnamed(node: &Data) -> impl Iterator<Item = &Data> {
+    let listed = LISTED.iter().filter_map(|key| node.get(key)?.as_list()).flatten();
+    let patterns = node.get("patternProperties").and_then(Data::as_map).into_iter().flat_map(|map| map.values());
+    listed.chain(patterns).chain(OTHERS.iter().chain(&ITEMS).filter_map(|key| node.get(key)))
+}
+
 fn is_marked(node: &Data) -> bool {
     let map = node.as_map().into_iter().flatten();
     map.into_iter().any(|(key, value)| marks_secret(key, *value == Data::Bool(true), value.as_str()))

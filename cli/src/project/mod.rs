@@ -200,8 +200,8 @@ fn applies(setting: &Setting, name: &str, command: &Command, given: &ArgMatches)
         return false;
     }
     match setting.key.option.as_str() {
-        // The files of the project lie below those of the command line.
-        "values" | "layer" => true,
+        // Both count. The files of the project lie below those of the command line.
+        "values" | "layer" | "volatile" => true,
         _ if is_given(arg, given) => false,
         // A cluster is needed to choose from the fleet.
         "fleet" if name == "values" => given.contains_id("cluster"),

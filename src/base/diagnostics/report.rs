@@ -144,7 +144,7 @@ fn snippet<'l>(label: &'l Label, detail: Option<&'l str>, kind: AnnotationKind) 
     let at = label.position();
     let path = label.source.path();
     let name = normalize_untrusted_str(path);
-    let (excerpt, inner, whole) = excerpt(label.source.text(), label.span);
+    let (excerpt, inner, whole) = excerpt(label.source.shown(), label.span);
     let said = Some(label.text.as_str()).filter(|text| !text.is_empty()).or(detail);
     let text = said.map(normalize_untrusted_str);
     let snippet = Snippet::source(excerpt).line_start(at.line as usize).annotation(kind.span(inner).label(text));

@@ -77,6 +77,11 @@ impl Stamp for ChartStamper<'_> {
         }
     }
 
+    fn each_secret_name(&self, layers: &Layers, cluster: &Cluster, each: &mut dyn FnMut(&str)) {
+        layers.each_secret_name(Some(cluster), each);
+        self.chart.template.chart().each_secret_name(each);
+    }
+
     fn record(&self, layers: &Layers, cluster: &Cluster, _: usize) -> Option<RecordedOutput> {
         self.chart.record("", layers, cluster).ok()
     }

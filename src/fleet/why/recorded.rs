@@ -1,7 +1,8 @@
 //! Outputs that are recorded, to tell why a part of them is there.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::found::{SOURCE, found_in};
 use super::report::{Answer, Given, GivenOf, Question};
@@ -13,7 +14,7 @@ use crate::values::{Assignment, Step};
 use dropforge_base::diagnostics::Diagnostic;
 use dropforge_base::mask::{HIDDEN, Mask};
 use dropforge_engine::chart::{ChartRecording, ChartRender};
-use dropforge_engine::recording::{Flow, Recording, Why};
+use dropforge_engine::recording::{Flow, Recording, Why, Within, Writer};
 use dropforge_value::DataMap;
 use dropforge_value::assign::InputValue;
 
@@ -142,46 +143,14 @@ impl RecordedOutput {
         Some(shown)
     }
 
-    /// Returns a function that tells if an input of a run is secret.
-    pub(crate) fn secrets<'r>(&'r self, layers: &'r Layers, cluster: &'r Cluster) -> impl Fn(&Flow) -> bool + 'r {
-        let known = RefCell::new(HashMap::new());
-        move |flow| {
-            let of_path = || {
-                let value = self.value_of(&flow.path);
-                value.is_secret || layers.is_secret_of(Some(cluster), &value.path)
-            };
-            flow.is_secret || *known.borrow_mut().entry(flow.path.clone()).or_insert_with(of_path)
-        }
-    }
-
-    /// Returns the line at byte `start` with `…` in place of what was made from secrets or was not recorded. Of a very long
-    /// line only the beginning is looked at.
-    pub(crate) fn shown_line(&self, file: &str, start: usize, is_secret: &dyn Fn(&Flow) -> bool) -> String {
-        let line = file.get(start..).and_then(|rest| rest.lines().next()).unwrap_or("");
-        if self.is_copied() {
-            return line.to_owned();
-        }
-        let (mut shown, mut last) = (String::with_capacity(line.len()), (Vec::new(), false));
-        for (nth, char) in line.char_indices().take(FOLLOWED) {
-            let why = self.why(file, start + nth);
-            let is_unknown = why.is_none() && self.is_cut();
-            let inputs = why.map(|why| why.inputs).unwrap_or_default();
-            if inputs != last.0 {
-                let is_secret = inputs.iter().any(is_secret);
-                last = (inputs, is_secret);
-            }
-            match last.1 || is_unknown {
-                true if shown.ends_with(HIDDEN) => {}
-                true => shown.push_str(HIDDEN),
-                false => shown.push(char),
-            }
-        }
-        match line.char_indices().nth(FOLLOWED) {
-            Some(_) if last.1 => {}
-            Some((end, _)) => shown.push_str(line.get(end..).unwrap_or("")),
-            None => {}
-        }
-        shown
+    /// Returns what of the output came from secrets of a cluster. `names` are those of the secrets.
+    pub(crate) fn secrets<'r>(
+        &'r self,
+        layers: &'r Layers,
+        cluster: &'r Cluster,
+        names: HashSet<String>,
+    ) -> RecordedSecrets<'r> {
+        RecordedSecrets { output: self, layers, cluster, names, known: RefCell::default(), keys: RefCell::default() }
     }
 
     /// Returns `true` if the render was too long to be recorded to its end.
@@ -261,4 +230,102 @@ impl RecordedOutput {
             _ => InputValue { name: Step::joined(path), path: path.to_vec(), ..InputValue::default() },
         }
     }
+}
+
+/// The parts of an output that came from secrets.
+pub(crate) struct RecordedSecrets<'r> {
+    output: &'r RecordedOutput,
+    layers: &'r Layers,
+    cluster: &'r Cluster,
+    names: HashSet<String>,
+    known: RefCell<HashMap<Vec<Step>, bool>>,
+    /// The keys in lines of templates that have the name of a secret, by the address of the template.
+    keys: RefCell<HashMap<usize, HashSet<String>>>,
+}
+
+impl RecordedSecrets<'_> {
+    /// Returns the line at byte `start` with `…` in place of what was made from secrets, what may be for other values, and
+    /// what was not recorded. Returns `true` if there may be a secret at its place for other values. Of a very long line only
+    /// the beginning is looked at.
+    pub(crate) fn shown_line(&self, file: &str, start: usize) -> (String, bool) {
+        let line = file.get(start..).and_then(|rest| rest.lines().next()).unwrap_or("");
+        if self.output.is_copied() {
+            return (line.to_owned(), false);
+        }
+        let (mut shown, mut hides, mut may_hide) = (String::with_capacity(line.len()), false, false);
+        for (nth, char) in line.char_indices().take(FOLLOWED) {
+            hides = match self.output.why(file, start + nth) {
+                Some(why) => {
+                    may_hide = may_hide || why.within.iter().any(|within| self.may_hide(within));
+                    may_hide = may_hide || nth == 0 && why.written.iter().any(|writer| self.has_key(writer, line));
+                    self.is_secret(&why)
+                }
+                None => self.output.is_cut(),
+            };
+            match hides {
+                true if shown.ends_with(HIDDEN) => {}
+                true => shown.push_str(HIDDEN),
+                false => shown.push(char),
+            }
+        }
+        let rest = line.char_indices().nth(FOLLOWED).filter(|_| !hides);
+        shown.push_str(rest.and_then(|(end, _)| line.get(end..)).unwrap_or(""));
+        (shown, may_hide)
+    }
+
+    /// Returns `true` if the template has a line with the key of this one and the name of a secret, perhaps in a branch that
+    /// was not taken.
+    fn has_key(&self, writer: &Writer, line: &str) -> bool {
+        let mut known = self.keys.borrow_mut();
+        let keys = known.entry(Arc::as_ptr(&writer.source).addr()).or_insert_with(|| {
+            let lines = writer.source.text().lines().filter(|line| self.has_name(line));
+            lines.flat_map(keys_of).map(str::to_owned).collect()
+        });
+        keys_of(line).next().is_some_and(|key| keys.contains(key))
+    }
+
+    /// Returns `true` if a secret decides what is written.
+    fn may_hide(&self, within: &Within) -> bool {
+        let (at, inputs) = match within {
+            Within::Call(at) => (at, &[][..]),
+            Within::Turn { at, inputs, .. } | Within::Branch { at, inputs, .. } => (at, inputs.as_slice()),
+        };
+        inputs.iter().any(|flow| self.is_secret_input(flow)) || self.names_one(at)
+    }
+
+    fn is_secret(&self, why: &Why) -> bool {
+        why.inputs.iter().any(|flow| self.is_secret_input(flow))
+            || !why.is_text && why.written.iter().any(|writer| self.names_one(writer))
+    }
+
+    fn is_secret_input(&self, flow: &Flow) -> bool {
+        let of_path = || {
+            let value = self.output.value_of(&flow.path);
+            value.is_secret || self.layers.is_secret_of(Some(self.cluster), &value.path)
+        };
+        flow.is_secret || *self.known.borrow_mut().entry(flow.path.clone()).or_insert_with(of_path)
+    }
+
+    /// Returns `true` if an expression has the name of a secret, which may be missing now.
+    fn names_one(&self, writer: &Writer) -> bool {
+        self.has_name(writer.source.slice(writer.span))
+    }
+
+    fn has_name(&self, code: &str) -> bool {
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        code.split(|c| !is_name(c)).any(|word| self.names.contains(word)) || {
+            // A name may have other characters.
+            let mut odd = self.names.iter().filter(|name| name.contains(|c| !is_name(c)));
+            odd.any(|name| code.contains(name.as_str()))
+        }
+    }
+}
+
+/// Returns the keys in a line: the words before `:` and `=`.
+fn keys_of(line: &str) -> impl Iterator<Item = &str> {
+    line.match_indices([':', '=']).filter_map(|(end, _)| {
+        let before = line.get(..end)?.trim_end_matches([' ', '"', '\'']);
+        let start = before.rfind(|c: char| !c.is_alphanumeric() && !"_-./".contains(c)).map_or(0, |at| at + 1);
+        before.get(start..).filter(|key| !key.is_empty())
+    })
 }

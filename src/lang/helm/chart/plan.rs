@@ -194,6 +194,12 @@ impl Chart {
         });
     }
 
+    /// Calls `each` with the name of every property that a schema of the chart or of one in it marks secret.
+    pub fn each_secret_name(&self, each: &mut dyn FnMut(&str)) {
+        let whole = self.whole();
+        whole.charts.iter().filter_map(|chart| chart.schema.as_ref()).for_each(|schema| schema.each_secret_name(each));
+    }
+
     /// Returns `true` if a schema of the chart or of one in it marks a value secret.
     pub fn has_secrets(&self) -> bool {
         self.whole().charts.iter().any(|chart| chart.schema.as_ref().is_some_and(|schema| schema.has_secrets()))

@@ -11,7 +11,9 @@ use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::stdlib::paths;
 use dropforge_base::text::{Source, Span};
 use dropforge_machine::function::Cx;
-use dropforge_schema::{Detail, Draft, NodeId, Schema, Violation, each_secret, has_secrets, is_secret};
+use dropforge_schema::{
+    Detail, Draft, NodeId, Schema, Violation, each_secret, each_secret_name, has_secrets, is_secret,
+};
 use dropforge_value::marshal::json_read;
 use dropforge_value::yaml::Node;
 use dropforge_value::{Arena, Data, DataMap, InputBuilder, Numbers, Shapes, Step};
@@ -60,6 +62,11 @@ impl ChartSchema {
         if let Some(schema) = self.data() {
             each_secret(schema, values, &mut |text| each(&text));
         }
+    }
+
+    /// Calls `each` with the name of every property that it marks secret.
+    pub(super) fn each_secret_name(&self, each: &mut dyn FnMut(&str)) {
+        self.data().iter().for_each(|schema| each_secret_name(schema, each));
     }
 
     /// Returns `true` if it marks any value secret.
