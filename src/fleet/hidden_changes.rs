@@ -124,11 +124,12 @@ impl<'h> Hiding<'h> {
     ) -> Vec<Cow<'t, str>> {
         let (mut secret, mut open) = (HashSet::new(), HashSet::new());
         for (place, line) in places(news).into_iter().zip(shown) {
-            if line.is_secret {
-                secret.insert(place)
-            } else {
-                open.insert(place)
-            };
+            // A comment or a line of a text says nothing about another one.
+            let is_one_value = !place.ends_with(['#', '|']);
+            match line.is_secret {
+                true => _ = secret.insert(place),
+                false => open.extend(is_one_value.then_some(place)),
+            }
         }
         let (mut lines, mut kept) = (Vec::with_capacity(olds.len()), 0);
         let old_places = places(olds);
@@ -192,6 +193,8 @@ mod tests {
             ("f: |\n  A=1\n  P=swordfish\n", "f: |\n  A=1\n  Q=2\n"),
             ("# swordfish\na: 1\n", "a: 1\n"),
             ("f: |\n  swordfish\n", "f: x\n"),
+            ("f: |\n  swordfish\n", "f: |\n  x\n"),
+            ("# swordfish\na: 1\n", "# x\na: 1\n"),
         ] {
             let (shown, _) = hidden(&mask, old, new);
             assert!(!shown.contains("swordfish") && shown.contains(BEFORE), "{shown}");
