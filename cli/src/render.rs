@@ -222,7 +222,7 @@ pub(crate) fn run(args: &RenderArgs, global: &Global, files: &mut InputFiles, st
     let text = text(&template, &layers, args, stderr)?;
     let fleet = Fleet::default();
     let clusters = Selection::of(&fleet, &layers, &Selector::default())?;
-    if args.warnings.refuse(&layers, &clusters, || ReadValues::by([&template]), stderr)? {
+    if args.warnings.refuse(&layers, &clusters, || ReadValues::by([&template]), |_| Vec::new(), stderr)? {
         return Ok(Exit::Error);
     }
     if is_dash(&args.output) {

@@ -175,7 +175,10 @@ impl RunArgs<'_> {
     /// # Errors
     /// Errors of reading clusters.
     pub(crate) fn refuses(&self, run: &Run, plan: &Plan, stderr: &Stderr) -> Result<bool> {
-        self.warnings.refuse(&run.values, &plan.selection(&run.fleet), || run.reads(), stderr)
+        let clusters = plan.selection(&run.fleet);
+        // A chart that does not compile fails when it is rendered.
+        let mistakes = |all| run.set.mistakes(&run.values, &clusters, all).unwrap_or_default();
+        self.warnings.refuse(&run.values, &clusters, || run.reads(), mistakes, stderr)
     }
 
     /// Stamps once: everything, or what differs from the run that was `seen`.

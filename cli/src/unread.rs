@@ -3,7 +3,7 @@
 use clap::Args;
 
 use dropforge::bulk::{Layers, ReadValues, Selection};
-use dropforge::diagnostics::{Result, counted};
+use dropforge::diagnostics::{Diagnostic, Result, counted};
 
 use crate::project::key;
 use crate::stderr::Stderr;
@@ -24,8 +24,9 @@ pub(crate) struct WarningArgs {
 }
 
 impl WarningArgs {
-    /// Prints warnings for values that nothing reads, unless `--quiet` or a part of a project is given. Returns `true` if nothing may be written:
-    /// there were warnings, and they are errors.
+    /// Prints warnings for values that nothing reads, unless `--quiet` or a part of a project is given, and for `mistakes` in
+    /// the templates, for all clusters or the first. Returns `true` if nothing may be written: there were warnings, and they
+    /// are errors.
     ///
     /// # Errors
     /// Errors of reading clusters.
@@ -34,9 +35,11 @@ impl WarningArgs {
         layers: &Layers,
         clusters: &Selection<'_>,
         read: impl FnOnce() -> ReadValues,
+        mistakes: impl FnOnce(bool) -> Vec<Box<Diagnostic>>,
         stderr: &Stderr,
     ) -> Result<bool> {
         if self.strict || !stderr.quiet {
+            mistakes(self.strict).iter().for_each(|warning| stderr.diagnostic(warning));
             layers.kind_changes(clusters)?.iter().for_each(|failure| stderr.failure(failure));
             if !self.is_part {
                 print(&read().and_declared(layers), layers, clusters, stderr)?;

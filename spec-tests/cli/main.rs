@@ -26,6 +26,7 @@ mod helm;
 mod helm_artifacts;
 mod helm_certificates;
 mod helm_check;
+mod helm_check_names;
 mod helm_errors;
 mod helm_fleet;
 mod helm_gotmpl;

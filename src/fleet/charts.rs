@@ -24,7 +24,7 @@ use super::sets::{RunOutputs, RunSet};
 use super::unread::ReadValues;
 use super::view::{Merge, View};
 use crate::why::RecordedOutput;
-use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, LOOKED_UP, Result, Severity, at_most, with_article};
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, LOOKED_UP, Result, Severity, at_most, with_article, without_duplicates};
 use dropforge_base::mask::Mask;
 use dropforge_engine::chart::{ChartRender, ChartTemplate};
 use dropforge_engine::recording::{Recorder, Why};
@@ -276,6 +276,27 @@ impl RunSet for ChartSet {
         true
     }
 
+    /// Finds the misspelled names in the branches that the values take. Others that nothing gives may be optional.
+    fn mistakes(
+        &self,
+        layers: &Layers,
+        clusters: &crate::Selection<'_>,
+        all: bool,
+    ) -> std::result::Result<Vec<Box<Diagnostic>>, Diagnostics> {
+        let mut found = Vec::new();
+        let clusters = if all { clusters } else { &clusters.first() };
+        self.each_form(layers, clusters, &mut |cluster, plan| {
+            // The program for the values of one cluster lacks branches that others take.
+            let program = if all { self.template.compile(&plan)? } else { self.template.compile_for(&plan)? };
+            let missing = missing_names(&self.template, &plan, &program, true).into_iter();
+            found.extend(missing.filter(|one| one.help.is_some()).map(|one| one.for_cluster(cluster)));
+            Ok(())
+        })?;
+        let mut found = without_duplicates(found);
+        Mask::of_each(|each| self.template.chart().each_secret(&self.values, each)).hide_in_all(&mut found);
+        Ok(found)
+    }
+
     fn warnings(&self) -> Vec<&Diagnostic> {
         self.check.warnings().iter().map(|warning| &**warning).collect()
     }
@@ -395,16 +416,22 @@ pub fn missing_in_chart(
     plan: &ReleasePlan,
     renders: bool,
 ) -> std::result::Result<Vec<Box<Diagnostic>>, Diagnostics> {
-    let template = chart.compile(plan)?;
-    let values = plan.data(template.program().start().mutable);
+    Ok(missing_names(chart, plan, &chart.compile(plan)?, renders))
+}
+
+/// Works like [`missing_in_chart`] for the part of the templates that is in `program`.
+fn missing_names(chart: &ChartTemplate, plan: &ReleasePlan, program: &Template, renders: bool) -> Vec<Box<Diagnostic>> {
+    let values = plan.data(program.program().start().mutable);
+    // A name is used if any branch uses it.
+    let whole = || chart.compile(plan).unwrap_or_else(|_| program.clone());
     // Names that are put into a map are written as text, or come from another map.
-    let mut names = MissingNames::of_chart(&template);
+    let mut names = MissingNames::of_chart(program, &whole);
     names.look_at(0, &values);
-    let merges = helm::merges_maps(template.program());
+    let merges = helm::merges_maps(program.program());
     let found = names.into_diagnostics();
     let is_wrong = |found: &Diagnostic| renders && found.severity == Severity::Error;
     let found = found.filter(|found| !is_wrong(found) && !is_meant(found) && !plan.knows(found, merges));
-    Ok(at_most(found.map(|found| plan.explain(found, &[])).collect(), MISSING, 0))
+    at_most(found.map(|found| plan.explain(found, &[])).collect(), MISSING, 0)
 }
 
 /// Returns `true` for a name that may be missing on purpose.

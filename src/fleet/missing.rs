@@ -11,7 +11,7 @@ use super::fleet::Fleet;
 use super::layers::Layers;
 use super::report::Failure;
 use super::selector::Selection;
-use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, counted, nearest};
+use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, counted, is_close, is_slip, nearest};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::Span;
 use dropforge_engine::Template;
@@ -30,7 +30,7 @@ const ALL_COMPARED: usize = 200_000;
 const REPORTED: usize = 100;
 /// Maximum number of maps to search for the one that lacks a name.
 const SEARCHED: usize = 100_000;
-/// Minimum length of a misspelled name in a condition. Shorter ones resemble each other.
+/// Minimum length of a misspelled name that may be optional. Shorter ones resemble each other.
 const SHORT: usize = 4;
 /// Minimum length of a misspelled name if the right name is used elsewhere.
 const LONG: usize = 5;
@@ -55,9 +55,10 @@ const LONG: usize = 5;
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct MissingNames<'t> {
     templates: Vec<&'t Template>,
+    /// Compiles the program of a chart with the branches that its values do not take.
+    whole: Option<&'t dyn Fn() -> Template>,
     /// All that the templates read, found when it is asked for.
     read: OnceLock<ReadPaths>,
     /// The diagnostics, with the clusters that they concern.
@@ -65,8 +66,6 @@ pub struct MissingNames<'t> {
     left: u64,
     /// The number of names that may still be compared with missing ones. Later ones have no suggestion.
     compared: Cell<usize>,
-    /// Tell in which map of the values a name is missing, and look at templates that change maps, too.
-    is_of_chart: bool,
 }
 
 /// The identity of a missing name: the place and the message.
@@ -82,21 +81,24 @@ impl<'t> MissingNames<'t> {
             found: BTreeMap::new(),
             left: ALL_STEPS,
             compared: Cell::new(ALL_COMPARED),
-            is_of_chart: false,
+            whole: None,
         }
     }
 
-    /// Prepares for the program of a chart. Also looks at templates that change maps, which may add the names that are found.
+    /// Prepares for the program of a chart, which `whole` compiles with all of its branches. Also looks at templates that change maps, which may add the names that are found.
     /// Adds two fields to what is found: `looked_up`, the missing name, and `looked_in`, a JSON array with the keys that
     /// lead to the map that lacks it.
-    pub(super) fn of_chart(program: &'t Template) -> Self {
-        Self { is_of_chart: true, ..Self::of([program]) }
+    pub(super) fn of_chart(program: &'t Template, whole: &'t dyn Fn() -> Template) -> Self {
+        Self { whole: Some(whole), ..Self::of([program]) }
     }
 
     fn read(&self) -> &ReadPaths {
         self.read.get_or_init(|| {
             let mut read = ReadPaths::default();
-            self.templates.iter().for_each(|template| template.program().add_reads(&mut read));
+            match self.whole {
+                Some(whole) => whole().program().add_reads(&mut read),
+                None => self.templates.iter().for_each(|template| template.program().add_reads(&mut read)),
+            }
             read
         })
     }
@@ -124,7 +126,7 @@ impl<'t> MissingNames<'t> {
             let Some(template) = self.templates.get(nth).copied() else { continue };
             let mut left = STEPS.min(self.left);
             let before = left;
-            let misses = missing(template.program(), values, self.is_of_chart, &mut left);
+            let misses = missing(template.program(), values, self.whole.is_some(), &mut left);
             self.left -= before - left;
             let ways = OnceCell::new();
             let ways = || ways.get_or_init(|| Ways::of(values));
@@ -151,8 +153,8 @@ impl<'t> MissingNames<'t> {
             known.1.extend(u32::try_from(cluster));
             return;
         }
-        let Some(mut diagnostic) = self.diagnostic(program, miss, &cause.2) else { return };
-        if let Some(way) = miss.lack.parent.filter(|_| self.is_of_chart).and_then(|parent| ways().to(parent)) {
+        let Some(mut diagnostic) = self.diagnostic((program, ways), miss, &cause.2) else { return };
+        if let Some(way) = miss.lack.parent.filter(|_| self.whole.is_some()).and_then(|parent| ways().to(parent)) {
             let way = serde_json::Value::from(way).to_string();
             diagnostic = diagnostic.with_field(LOOKED_UP, miss.lack.name).with_field("looked_in", way);
         }
@@ -165,14 +167,20 @@ impl<'t> MissingNames<'t> {
 
     /// Returns the error or warning about a missing name. Without a similar name, there may be a reason that nothing
     /// gives what only may be needed.
-    fn diagnostic(&self, program: &Program, miss: &Miss<'_>, path: &str) -> Option<Box<Diagnostic>> {
+    fn diagnostic<'d>(
+        &self,
+        (program, ways): (&Program, &dyn Fn() -> &'d Ways<'d>),
+        miss: &Miss<'_>,
+        path: &str,
+    ) -> Option<Box<Diagnostic>> {
         let Lack { name, parent, .. } = miss.lack;
         let most = parent.map_or(0, DataMap::len).min(COMPARED).min(self.compared.get());
         self.compared.set(self.compared.get() - most);
         let keys = || parent.into_iter().flat_map(|map| map.keys()).map(String::as_str).take(most);
         let near = match miss.effect {
-            Effect::Condition => nearest(name, keys().filter(|near| self.is_mistake(miss, path, name, near))),
-            _ => nearest(name, keys()),
+            Effect::Condition | Effect::Given => nearest(name, keys().filter(|near| self.is_mistake(miss, near, ways))),
+            Effect::MayFail => nearest(name, keys().filter(|near| is_close(name, near))),
+            Effect::Elsewhere | Effect::Fails => nearest(name, keys()),
         };
         let diagnostic = match miss.effect {
             Effect::Elsewhere => {
@@ -186,7 +194,9 @@ impl<'t> MissingNames<'t> {
                 Diagnostic::warning(Code::UndefinedVariable, message)
             }
             _ if near.is_none() => return None,
-            Effect::MayFail => Diagnostic::warning(Code::UndefinedVariable, format!("nothing gives `{path}`")),
+            Effect::MayFail | Effect::Given => {
+                Diagnostic::warning(Code::UndefinedVariable, format!("nothing gives `{path}`"))
+            }
             Effect::Condition => {
                 let message = format!("nothing gives `{path}`, so the condition is false");
                 Diagnostic::warning(Code::UngivenCondition, message)
@@ -202,17 +212,34 @@ impl<'t> MissingNames<'t> {
         })
     }
 
-    /// Returns `true` if the condition `path` is a misspelled `near`. A condition may be about something optional, and
-    /// its name may resemble another: `host` and `hosts`, `tls1` and `tls2`. If templates use that other name, only a
-    /// difference within the name counts.
-    fn is_mistake(&self, miss: &Miss<'_>, path: &str, name: &str, near: &str) -> bool {
-        if miss.lack.step.is_none() || name.len() < SHORT {
+    /// Returns `true` if a name, which may be optional, is a misspelled `near`. Names often resemble each other: `host` and
+    /// `hosts`, `httpPort` and `httpsPort`. If templates use that other name, only a slip of the hand counts.
+    fn is_mistake<'d>(&self, miss: &Miss<'_>, near: &str, ways: &dyn Fn() -> &'d Ways<'d>) -> bool {
+        let Lack { name, parent, step } = &miss.lack;
+        if step.is_none() || name.len() < SHORT || !is_close(name, near) {
             return false;
         }
-        let used = self.read().reads(sibling(path, name, near).split('.').map(Some));
-        let has_digit = |text: &str| text.bytes().any(|byte| byte.is_ascii_digit());
-        let is_longer = near.starts_with(name) || name.starts_with(near);
-        !used || (name.len() >= LONG && !has_digit(name) && !has_digit(near) && !is_longer)
+        let way = parent.and_then(|parent| ways().to(parent)).unwrap_or_default();
+        (name.len() >= LONG && is_slip(name, near)) || !self.uses(&way, near)
+    }
+
+    /// Returns `true` if templates use the value `name` in the map that these keys lead to. Each template of a chart has the
+    /// values below a name of its own.
+    fn uses(&self, way: &[&str], name: &str) -> bool {
+        let read = self.read();
+        let is_read = |top: Option<&str>, rest: &[&str]| {
+            read.reads(top.into_iter().chain(rest.iter().copied()).chain([name]).map(Some))
+        };
+        // Other inputs tell which templates are left out.
+        let is_data = |top: &str| {
+            read.node(ReadPaths::ROOT, top).is_some_and(|node| read.is_marked(node) || read.has_children(node))
+        };
+        match way.split_first() {
+            Some((_, rest)) if self.whole.is_some() => {
+                read.names(&read.start()).any(|top| is_data(top) && is_read(Some(top), rest))
+            }
+            _ => is_read(None, way),
+        }
     }
 
     /// Returns all that was found, in the order of templates and places.

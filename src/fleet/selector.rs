@@ -315,6 +315,11 @@ impl<'f> Selection<'f> {
         self.clusters.iter().try_for_each(|at| each(at as usize, reader.cluster(at as usize)?))
     }
 
+    /// Returns the first cluster alone.
+    pub(super) fn first(&self) -> Self {
+        Self::new(self.fleet, self.clusters.min().into_iter().collect())
+    }
+
     /// Returns all violations of the schemas of `layers` by the values of the clusters, or without clusters by the shared
     /// values.
     ///

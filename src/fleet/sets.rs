@@ -11,6 +11,7 @@ use super::layout::Layout;
 use super::pattern::Pattern;
 use super::plan::{Output, Plan};
 use super::plan_digest::PlanDigest;
+use super::selector::Selection;
 use super::unread::ReadValues;
 use crate::why::RecordedOutput;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result};
@@ -103,6 +104,21 @@ pub trait RunSet: Any + Debug + Send + Sync {
     fn add_to_digest(&self, digest: &mut PlanDigest) -> Result<()> {
         let _ = digest;
         Ok(())
+    }
+
+    /// Finds what is likely wrong with the templates for these values, apart from what fails to render: for all clusters
+    /// if `all`, and otherwise for the first one, which the others resemble.
+    ///
+    /// # Errors
+    /// Errors of compiling; errors of reading clusters.
+    fn mistakes(
+        &self,
+        layers: &Layers,
+        clusters: &Selection<'_>,
+        all: bool,
+    ) -> std::result::Result<Vec<Box<Diagnostic>>, Diagnostics> {
+        let _ = (layers, clusters, all);
+        Ok(Vec::new())
     }
 
     /// Returns the warnings about documents that rendering has found so far.

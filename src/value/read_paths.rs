@@ -118,6 +118,11 @@ impl ReadPaths {
         self.everything || self.nodes.get(node as usize).is_some_and(|node| node.whole)
     }
 
+    /// Returns `true` if something below `node` is read by name.
+    pub fn has_children(&self, node: u32) -> bool {
+        self.nodes.get(node as usize).is_some_and(|node| !node.children.is_empty())
+    }
+
     /// Adds at the node `to` what `other` reads at its node `from`. The depth of paths is bounded.
     pub fn graft(&mut self, to: u32, other: &Self, from: u32) {
         let Some(node) = other.nodes.get(from as usize) else { return };

@@ -53,11 +53,13 @@ fn text(
 ) -> Result<String, Diagnostics> {
     let render = chart.template.render(&chart.values, &chart.release, &chart.capabilities)?;
     let output = render.output()?;
-    unusual(&render, args.is_strict(), mask, stderr)?;
-    let text = match args.chart.show_only.as_slice() {
+    let patterns = args.chart.show_only.as_slice();
+    let text = match patterns {
         [] => output.text_of(chart.selection),
         patterns => output.only(patterns, chart.selection)?,
     };
+    let is_shown = |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| output.shows(pattern, name));
+    unusual(&render, &is_shown, (args.is_strict(), mask), stderr)?;
     check_kinds(kinds, render, &text, stderr)?;
     Ok(text)
 }
@@ -103,12 +105,17 @@ pub(crate) fn refuse_options(args: &RenderArgs) -> Checked<()> {
     Ok(())
 }
 
-/// Prints the warnings about the documents of a render. With `strict` they are errors.
+/// Prints the warnings about the documents of a render that are shown. With `strict` they are errors.
 ///
 /// # Errors
 /// The findings, with `strict`.
-pub(super) fn unusual(render: &ChartRender, strict: bool, mask: &Mask, stderr: &Stderr) -> Result<(), Diagnostics> {
-    let mut found = render.warnings();
+fn unusual(
+    render: &ChartRender,
+    is_shown: &dyn Fn(&str) -> bool,
+    (strict, mask): (bool, &Mask),
+    stderr: &Stderr,
+) -> Result<(), Diagnostics> {
+    let mut found = render.warnings_in(is_shown);
     if strict && !found.is_empty() {
         found.iter_mut().for_each(|error| error.severity = Severity::Error);
         return Err(found.into());

@@ -55,6 +55,43 @@ pub fn nearest<'c>(wanted: &str, candidates: impl IntoIterator<Item = &'c str>) 
     candidates.into_iter().filter_map(near).min().map(|(_, candidate)| candidate)
 }
 
+/// Returns `true` if `name` is `near` with a slip of the hand: other separators or capitals, or one character that differs.
+/// What names of different things differ in does not count: their ends, numbers, an `s`, the first capital.
+///
+/// ```
+/// use dropforge::diagnostics::is_slip;
+/// for (name, near) in [("podLables", "podLabels"), ("node_port", "nodePort"), ("replicaCont", "replicaCount")] {
+///     assert!(is_slip(name, near), "{name}");
+/// }
+/// for (name, near) in [("port", "ports"), ("httpPort", "httpsPort"), ("ipv4", "ipv6"), ("Master", "master")] {
+///     assert!(!is_slip(name, near), "{name}");
+/// }
+/// ```
+pub fn is_slip(name: &str, near: &str) -> bool {
+    let [a, b] = [name, near].map(plain);
+    if a == b {
+        let rest = |name: &str| name.chars().skip(1).collect::<String>();
+        return rest(name) != rest(near);
+    }
+    let has_digit = |text: &str| text.bytes().any(|byte| byte.is_ascii_digit());
+    let is_end = a.starts_with(&b) || b.starts_with(&a) || a.ends_with(&b) || b.ends_with(&a);
+    let [few, many] = if a.len() < b.len() { [&a, &b] } else { [&b, &a] };
+    let is_s = many.match_indices('s').any(|(at, _)| [&many[..at], &many[at + 1..]].concat() == *few);
+    !has_digit(name) && !has_digit(near) && !is_end && !is_s && strsim::osa_distance(&a, &b) == 1
+}
+
+/// Returns `true` if two names differ in one character, or long ones in two, apart from separators and capitals.
+pub fn is_close(name: &str, near: &str) -> bool {
+    let [a, b] = [name, near].map(plain);
+    let most = if a.len().min(b.len()) < 8 { 1 } else { 2 };
+    a.len().max(b.len()) <= LONGEST && strsim::osa_distance(&a, &b) <= most
+}
+
+/// Returns a name in lower case, without separators.
+fn plain(name: &str) -> String {
+    name.to_lowercase().replace(['_', '-'], "")
+}
+
 /// Returns the path that `wanted` is most likely a misspelling of: names without their extensions are compared if the
 /// extensions are the same, and the same name with another extension is near.
 ///

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::template::ChartTemplate;
 use crate::{Artifact, Engine, Origin, Template};
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result, without_duplicates};
+use dropforge_base::text::Span;
 use dropforge_helm::chart::{ChartSource, Plan, UserValues};
 use dropforge_machine::bytecode::{Dialect, Entry, FileEntry, FileSet, Resources, encode_with_files};
 
@@ -135,12 +136,31 @@ impl ChartTemplate {
     /// # Errors
     /// Those of [`ChartTemplate::compile`].
     pub fn lints(&self, plan: &Plan) -> std::result::Result<Vec<Box<Diagnostic>>, Diagnostics> {
+        let mut lints = self.all_lints(plan)?;
+        let whole = self.chart().whole();
+        // What charts define that are not enabled is only called if they are.
+        if !lints.is_empty()
+            && whole.charts().len() > plan.charts().len()
+            && let Ok(of_whole) = self.all_lints(&whole)
+        {
+            let places: Vec<_> = of_whole.iter().map(|lint| place_of(lint)).collect();
+            lints.retain(|lint| places.contains(&place_of(lint)));
+        }
+        Ok(lints)
+    }
+
+    fn all_lints(&self, plan: &Plan) -> std::result::Result<Vec<Box<Diagnostic>>, Diagnostics> {
         let template = self.compile(plan)?;
         match template.origin() {
             Origin::Artifact => Ok(self.compiled(plan, Extent::Whole)?.lints().to_vec()),
             _ => Ok(template.lints().to_vec()),
         }
     }
+}
+
+/// Returns the file and the place of a lint.
+fn place_of(lint: &Diagnostic) -> Option<(&str, Span)> {
+    lint.primary().map(|label| (label.source.name(), label.span))
 }
 
 /// Returns the error of a set of enabled charts without a program.

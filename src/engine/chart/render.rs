@@ -43,10 +43,16 @@ impl ChartRender {
         })
     }
 
-    /// Returns a warning for each key that a document has twice, and for each template with an empty document.
+    /// Returns a warning for each key that a document has twice.
     pub fn warnings(&self) -> Vec<Box<Diagnostic>> {
+        self.warnings_in(&|_| true)
+    }
+
+    /// Returns the warnings about the documents of the templates for whose names `is_shown` holds.
+    pub fn warnings_in(&self, is_shown: &dyn Fn(&str) -> bool) -> Vec<Box<Diagnostic>> {
         let mut lints = DocumentLints::default();
-        let mut found: Vec<_> = self.files.iter().flat_map(|(name, text)| lints.of(name, text.as_str())).collect();
+        let shown = self.files.iter().filter(|(name, _)| is_shown(name));
+        let mut found: Vec<_> = shown.flat_map(|(name, text)| lints.of(name, text.as_str())).collect();
         if !found.is_empty() {
             self.show_writers(&mut found);
         }

@@ -66,6 +66,11 @@ impl Dialect {
         }
     }
 
+    /// Returns `true` if the value of a path of this name is nil if the map before its last step lacks that.
+    pub(crate) fn has_nil(self, path: &str) -> bool {
+        self == Dialect::Helm && !path.starts_with('!')
+    }
+
     /// Returns `true` if a chunk with a name reads inputs by itself, not only what it is given.
     pub(crate) fn has_inputs_in_named_chunks(self) -> bool {
         self != Dialect::Helm

@@ -192,7 +192,7 @@ impl Plan {
         }
     }
 
-    /// Returns `true` for the missing name that the schema of the chart declares, or that a template names in quotes, so
+    /// Returns `true` for the missing name that the schema of the chart declares, or that a template has in a text, so
     /// that it may set or test it; and for names that are not below `.Values`. If the templates merge maps (`merges`), also
     /// for any key of the values and of texts, which may come into another map.
     pub fn knows(&self, missing: &Diagnostic, merges: bool) -> bool {
@@ -205,6 +205,7 @@ impl Plan {
         path.push(name);
         first != VALUES
             || self.charts.get(at).and_then(|chart| chart.schema.as_ref()).is_some_and(|one| one.declares(&path))
+            || (path.len() > 1 && self.mentions(&path.join(".")))
             || ((merges || missing.help.is_none()) && self.writes(&format!("\"{name}\"")))
             || (merges && (self.writes(&format!("{name}:")) || has_key(&self.values, name)))
     }
@@ -212,6 +213,19 @@ impl Plan {
     /// Returns `true` if the text of a template has this part.
     fn writes(&self, part: &str) -> bool {
         self.templates.iter().any(|template| template.text().as_str().contains(part))
+    }
+
+    /// Returns `true` if the text of a template has a path of values that is not read there: a message or a comment.
+    fn mentions(&self, path: &str) -> bool {
+        let is_mention = |text: &str, at: usize| {
+            let word = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
+            let (before, rest) = text.split_at(at);
+            !before.ends_with(word) && !rest.strip_prefix(path).is_some_and(|rest| rest.starts_with(word))
+        };
+        self.templates.iter().any(|template| {
+            let text = template.text().as_str();
+            text.match_indices(path).any(|(at, _)| is_mention(text, at))
+        })
     }
 
     /// Returns the chart of a place among the inputs, and the place among the data of its templates.

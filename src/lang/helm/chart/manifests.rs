@@ -316,15 +316,11 @@ impl Output {
         let mut text = String::new();
         for pattern in patterns {
             let pattern = pattern.as_ref();
-            let glob = PathGlob::parse(pattern);
-            let matches = |manifest: &&Manifest| {
-                let path = self.path_in_chart(manifest);
-                path == pattern || glob.as_ref().is_some_and(|glob| glob.matches(path))
-            };
+            let matches = |manifest: &&Manifest| self.shows(pattern, &manifest.source);
             let before = text.len();
             self.selected(selection).filter(matches).for_each(|manifest| manifest.print(&mut text));
             if text.len() == before {
-                let paths = self.selected(selection).map(|manifest| self.path_in_chart(manifest));
+                let paths = self.selected(selection).map(|manifest| self.path_in_chart(&manifest.source));
                 let error =
                     Stage::Sort.error(Code::UnknownTemplate, format!("could not find template {pattern} in chart"));
                 return Err(error.with_suggestion(pattern, paths.clone()).with_available(paths));
@@ -349,8 +345,14 @@ impl Output {
         crds.chain(&self.manifests).chain(hooks)
     }
 
-    fn path_in_chart<'m>(&self, manifest: &'m Manifest) -> &'m str {
-        let rest = manifest.source.strip_prefix(self.root.as_str()).and_then(|rest| rest.strip_prefix('/'));
-        rest.unwrap_or(&manifest.source)
+    /// Returns `true` if the pattern of `--show-only` selects the template with this name.
+    pub fn shows(&self, pattern: &str, template: &str) -> bool {
+        let path = self.path_in_chart(template);
+        path == pattern || PathGlob::parse(pattern).is_some_and(|glob| glob.matches(path))
+    }
+
+    fn path_in_chart<'m>(&self, template: &'m str) -> &'m str {
+        let rest = template.strip_prefix(self.root.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        rest.unwrap_or(template)
     }
 }

@@ -1,7 +1,7 @@
 //! The effects of instructions on the facts.
 
 use super::slots::{Fact, Held};
-use super::walk::{CERTAIN, Effect, FactState, FactWalk, Flow, Miss, split};
+use super::walk::{Effect, FactState, FactWalk, Flow, split};
 use crate::bytecode::code::Instruction;
 use crate::bytecode::isa::{Control, Jumps, Op, Provenance};
 use crate::bytecode::operands::{BinaryOp, Literal, Operand, Role, Test};
@@ -65,6 +65,7 @@ impl<'w> FactWalk<'w, '_> {
         if instruction.op.info().pushes > 0 {
             state.stack.push(held);
         } else if instruction.slots_set().is_empty() {
+            self.use_absent(held.fact, Effect::Given);
             self.mark_whole(held.nodes());
         } else {
             instruction.slots_set().for_each(|slot| state.slots.set(slot, held.clone()));
@@ -165,59 +166,8 @@ impl<'w> FactWalk<'w, '_> {
     /// Pops a condition and returns its truth if it is known.
     fn condition(&mut self, state: &mut FactState<'w>) -> Option<bool> {
         let fact = state.stack.pop()?.fact;
-        if let Fact::Absent(Some(at)) = fact {
-            self.miss_at(at, state);
-        }
+        self.use_absent(fact, Effect::Condition);
         fact.truth()
-    }
-
-    /// Records that the path which the instruction at `at` looked up is a condition.
-    fn miss_at(&mut self, at: u32, state: &FactState<'w>) {
-        let Some(instruction) = self.code.instruction(at) else { return };
-        let path = self.code.path(instruction.operand(Operand::Path).unwrap_or_default());
-        if path.indexes > 0 {
-            return;
-        }
-        if let (_, Some(lack)) = self.look_up(&path, &[], state) {
-            let path = self.dialect.unmarked(self.code.str(path.name));
-            self.miss(Miss { at, path, lack, effect: Effect::Condition });
-        }
-    }
-
-    /// Returns the facts about the value of a path.
-    fn load(&mut self, instruction: Instruction<'w>, state: &mut FactState<'w>) -> Held<'w> {
-        let path = self.code.path(instruction.operand(Operand::Path).unwrap_or_default());
-        let rest = state.stack.len().saturating_sub(path.indexes as usize);
-        let indexes = state.stack.split_off(rest);
-        let (mut held, lack) = self.look_up(&path, &indexes, state);
-        held.origin = self.note_read(instruction.at, &path, state);
-        indexes.iter().for_each(|index| self.mark_whole(index.nodes()));
-        if let Fact::Mark(_) = held.fact {
-            // Errors since a mark in a slot are raised later.
-            held.fact = Fact::Present;
-        }
-        match lack {
-            Some(lack) if held.fact.is_present() == Some(true) => {
-                let path = self.dialect.unmarked(self.code.str(path.name));
-                self.miss(Miss { at: instruction.at, path, lack, effect: Effect::Elsewhere });
-            }
-            Some(_) if instruction.op.info().provenance == Provenance::OptionalPath => {
-                held.fact = Fact::Absent(Some(instruction.at))
-            }
-            Some(lack) => {
-                let name = self.code.str(path.name);
-                let left = path.len().saturating_sub(lack.step.map_or(0, |step| step as usize + 1));
-                let is_unset = lack.step.is_none() && lack.name.is_empty();
-                let in_map = lack.parent.is_some() && !is_unset;
-                let fails = state.mass == CERTAIN && self.dialect.fails_without(name, left, in_map);
-                let effect = if fails { Effect::Fails } else { Effect::MayFail };
-                if fails || !is_unset {
-                    self.miss(Miss { at: instruction.at, path: self.dialect.unmarked(name), lack, effect });
-                }
-            }
-            None => {}
-        }
-        held
     }
 
     fn number(&self, id: u32) -> Fact<'w> {
@@ -232,7 +182,7 @@ impl<'w> FactWalk<'w, '_> {
         let (b, a) = (fact(state.stack.last()), fact(state.stack.iter().nth_back(1)));
         self.use_top(state);
         self.use_top(state);
-        Fact::compare(op, a, b).map_or(Fact::Unknown, Fact::Bool)
+        self.compared(op, a, b).map_or(Fact::Unknown, Fact::Bool)
     }
 
     /// Combines two operands. The misses of both are dropped if one of them decides the result, which absorbs the errors
@@ -266,7 +216,7 @@ impl<'w> FactWalk<'w, '_> {
         let Held { fact, nodes, .. } = self.load(instruction, state);
         self.mark_whole(nodes.as_deref().unwrap_or(&[]));
         let (string, test) = (Fact::Str(self.code.str(operand(Operand::Str))), Test::of(operand(Operand::Test)));
-        let equal = Fact::compare(BinaryOp::Eq, fact, string);
+        let equal = self.compared(BinaryOp::Eq, fact, string);
         branch(equal.map(|equal| (equal != test.unequal) == test.wanted), operand(Operand::Label), state)
     }
 
@@ -296,13 +246,16 @@ impl<'w> FactWalk<'w, '_> {
         let Some(chunk) = self.code.chunk(chunk) else { return Flow::End };
         self.expose(instruction.operand(Operand::Scope).unwrap_or_default(), state);
         let arguments = self.popped(instruction, state);
+        arguments.iter().for_each(|held| self.use_absent(held.fact, Effect::Given));
         state.mass = self.chunk(chunk, arguments, state.mass, depth + 1);
         if state.mass == 0 { Flow::End } else { Flow::Next }
     }
 
     /// Walks the chunk that a call by name runs, if the name is known. Otherwise it may be any.
     fn call_named(&mut self, instruction: Instruction<'w>, state: &mut FactState<'w>, depth: usize) -> Flow<'w> {
-        let mut given = self.popped(instruction, state).into_iter();
+        let given = self.popped(instruction, state);
+        given.iter().for_each(|held| self.use_absent(held.fact, Effect::Given));
+        let mut given = given.into_iter();
         let name = given.next().unwrap_or_default();
         self.mark_whole(name.nodes());
         let Fact::Str(name) = name.fact.scalar() else {
@@ -391,11 +344,7 @@ impl<'w> FactWalk<'w, '_> {
         }
         for held in &arguments {
             self.mark_whole(held.nodes());
-            if let Fact::Absent(Some(at)) = held.fact
-                && let Some(path) = self.code.instruction(at).and_then(|it| it.operand(Operand::Path))
-            {
-                self.tested.push(self.code.str(self.code.path(path).name));
-            }
+            self.give_absent(held.fact);
         }
         Held::of(Fact::Unknown)
     }

@@ -1,11 +1,15 @@
 //! Lookups of paths: the facts about the value of a path, and the paths that inputs lack.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use smallvec::SmallVec;
 
 use super::slots::{Fact, Held, Origin, TRACKED};
-use super::walk::{Effect, FactState, FactWalk, Miss};
+use super::walk::{CERTAIN, Effect, FactState, FactWalk, Miss};
+use crate::bytecode::code::Instruction;
+use crate::bytecode::isa::Provenance;
+use crate::bytecode::operands::{BinaryOp, Operand};
 use crate::bytecode::program::Program;
 use crate::bytecode::records::{Path, Root, Segment};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -71,6 +75,107 @@ impl<'w> FactWalk<'w, '_> {
         match fact {
             Some(fact) => (Held { fact, nodes, origin: None }, passed.filter(|_| fact.is_present() == Some(true))),
             None => (Held { fact: Fact::Unknown, nodes, origin: None }, lack),
+        }
+    }
+
+    /// Returns the facts about the value of a path.
+    pub(super) fn load(&mut self, instruction: Instruction<'w>, state: &mut FactState<'w>) -> Held<'w> {
+        let path = self.code.path(instruction.operand(Operand::Path).unwrap_or_default());
+        let rest = state.stack.len().saturating_sub(path.indexes as usize);
+        let indexes = state.stack.split_off(rest);
+        let (mut held, lack) = self.look_up(&path, &indexes, state);
+        held.origin = self.note_read(instruction.at, &path, state);
+        indexes.iter().for_each(|index| self.mark_whole(index.nodes()));
+        if let Fact::Mark(_) = held.fact {
+            // Errors since a mark in a slot are raised later.
+            held.fact = Fact::Present;
+        }
+        let Some(lack) = lack else { return held };
+        if held.fact.is_present() == Some(true) {
+            self.miss_of(instruction.at, lack, Effect::Elsewhere);
+        } else {
+            held.fact = self.lacking(instruction, &path, lack, state);
+        }
+        held
+    }
+
+    /// Returns the fact about the value of a path that has none.
+    fn lacking(
+        &mut self,
+        instruction: Instruction<'w>,
+        path: &Path<'w>,
+        lack: Lack<'w>,
+        state: &FactState<'w>,
+    ) -> Fact<'w> {
+        let (at, info) = (instruction.at, instruction.op.info());
+        if info.provenance == Provenance::OptionalPath {
+            self.lacks.insert(at, lack);
+            return Fact::Absent(Some(at));
+        }
+        let name = self.code.str(path.name);
+        let left = path.len().saturating_sub(lack.step.map_or(0, |step| step as usize + 1));
+        let is_unset = lack.step.is_none() && lack.name.is_empty();
+        let in_map = lack.parent.is_some() && !is_unset;
+        let fails = state.mass == CERTAIN && self.dialect.fails_without(name, left, in_map);
+        if !fails && left == 0 && self.dialect.has_nil(name) {
+            // A variable that was set to such a value.
+            if is_unset {
+                let roots = path.roots().map(|root| self.root(root, state).fact);
+                return roots.last().unwrap_or_default();
+            }
+            if in_map && !info.writes_path() {
+                self.lacks.insert(at, lack);
+                return Fact::Absent(Some(at));
+            }
+        }
+        if fails || !is_unset {
+            self.miss_of(at, lack, if fails { Effect::Fails } else { Effect::MayFail });
+        }
+        Fact::Unknown
+    }
+
+    /// Records that the path at `at` has no value.
+    fn miss_of(&mut self, at: u32, lack: Lack<'w>, effect: Effect) {
+        let path = self.code.instruction(at).and_then(|instruction| instruction.operand(Operand::Path));
+        let path = self.code.path(path.unwrap_or_default());
+        self.miss(Miss { at, path: self.dialect.unmarked(self.code.str(path.name)), lack, effect });
+    }
+
+    /// Records the use of a value, if it is that of a path that has none.
+    pub(super) fn use_absent(&mut self, fact: Fact<'w>, effect: Effect) {
+        let Fact::Absent(Some(at)) = fact else { return };
+        let Some(path) = self.code.instruction(at).and_then(|it| it.operand(Operand::Path)) else { return };
+        if self.code.path(path).indexes == 0
+            && let Some(lack) = self.lacks.get(&at).cloned()
+        {
+            self.miss_of(at, lack, effect);
+        }
+    }
+
+    /// Returns `true` for the value of a path that has none, where a language has nil for it.
+    pub(super) fn is_nil(&self, fact: Fact<'w>) -> bool {
+        let Fact::Absent(Some(at)) = fact else { return false };
+        self.code.instruction(at).is_some_and(|it| it.op.info().provenance == Provenance::Path)
+    }
+
+    /// Records that a function is given the value of a path that has none. It has an answer for one that may be missing.
+    pub(super) fn give_absent(&mut self, fact: Fact<'w>) {
+        let Fact::Absent(Some(at)) = fact else { return };
+        let Some(instruction) = self.code.instruction(at) else { return };
+        match (instruction.op.info().provenance, instruction.operand(Operand::Path)) {
+            (Provenance::OptionalPath, Some(path)) => self.tested.push(self.code.str(self.code.path(path).name)),
+            _ => self.use_absent(fact, Effect::Given),
+        }
+    }
+
+    /// Returns the result of a comparison, of which both sides are used.
+    pub(super) fn compared(&mut self, op: BinaryOp, a: Fact<'w>, b: Fact<'w>) -> Option<bool> {
+        let nils = [a, b].map(|fact| self.is_nil(fact));
+        [a, b].into_iter().zip(nils).filter(|(_, nil)| *nil).for_each(|(fact, _)| self.use_absent(fact, Effect::Given));
+        match (op, nils) {
+            (BinaryOp::Eq | BinaryOp::Ne, [true, false]) if b.scalar().is_constant() => Some(op == BinaryOp::Ne),
+            (BinaryOp::Eq | BinaryOp::Ne, [false, true]) if a.scalar().is_constant() => Some(op == BinaryOp::Ne),
+            _ => Fact::compare(op, a, b),
         }
     }
 
@@ -215,6 +320,11 @@ pub fn missing<'w>(program: &'w Program, inputs: &'w DataMap, looks_at_changed: 
     *left = walk.left;
     let (mut misses, tested) = (walk.misses, walk.tested);
     misses.retain(|miss| miss.effect == Effect::Fails || !tested.contains(&miss.path));
+    // An operation that gets the value may be a test for it.
+    let given: HashSet<&str> = misses.iter().filter(|miss| miss.effect == Effect::Given).map(|miss| miss.path).collect();
+    for miss in misses.iter_mut().filter(|miss| miss.effect == Effect::MayFail && given.contains(miss.path)) {
+        miss.effect = Effect::Given;
+    }
     // A loop looks up the same path for each item, and the worst consequence counts.
     misses.small_sort_by_key(|miss| (miss.at, std::cmp::Reverse(miss.effect)));
     misses.dedup_by_key(|miss| miss.at);

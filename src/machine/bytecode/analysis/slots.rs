@@ -117,6 +117,11 @@ impl<'w> Fact<'w> {
         }
     }
 
+    /// Returns `true` for a known text, number or boolean.
+    pub(super) fn is_constant(self) -> bool {
+        matches!(self.scalar(), Fact::Str(_) | Fact::Int(_) | Fact::Bool(_))
+    }
+
     /// Returns the truth of the value as a condition, if all languages that accept such a condition agree.
     pub fn truth(self) -> Option<bool> {
         match self.scalar() {

@@ -1,6 +1,6 @@
 //! A walk over a program that computes facts instead of values. It takes a branch only if the facts do not rule it out.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::lookup::Lack;
 use super::slots::{Fact, Held, Origin, Slots};
@@ -42,6 +42,8 @@ pub(super) struct FactWalk<'w, 't> {
     pub inputs: Option<&'w DataMap>,
     pub tree: &'t mut ReadPaths,
     pub misses: Vec<Miss<'w>>,
+    /// What the paths lack that have no value, by the word of the instruction.
+    pub lacks: HashMap<u32, Lack<'w>>,
     /// Paths that the program tests for presence, as written.
     pub tested: Vec<&'w str>,
     /// The paths that it looks up from one input, if they are recorded.
@@ -73,8 +75,10 @@ pub struct Miss<'w> {
 pub enum Effect {
     /// The value of another variable or input of that name is read.
     Elsewhere,
-    /// The path is a condition, which is false.
+    /// The path is a condition, which is false, or a loop goes over it, which has no items.
     Condition,
+    /// An operation gets it, which may have an answer for it.
+    Given,
     /// Rendering fails if it takes a branch whose condition is not known.
     MayFail,
     /// Rendering fails.
@@ -148,6 +152,7 @@ impl<'w, 't> FactWalk<'w, 't> {
             inputs,
             tree,
             misses,
+            lacks: HashMap::new(),
             tested,
             reads: None,
             called_each: HashSet::new(),
@@ -261,7 +266,8 @@ impl<'w, 't> FactWalk<'w, 't> {
         state: &mut FactState<'w>,
         pending: &mut BTreeMap<u32, FactState<'w>>,
     ) -> bool {
-        if !self.misses.get(before..).is_some_and(|new| new.iter().any(|miss| miss.effect != Effect::Condition)) {
+        let may_fail = |miss: &Miss<'_>| !matches!(miss.effect, Effect::Condition | Effect::Given);
+        if !self.misses.get(before..).is_some_and(|new| new.iter().any(may_fail)) {
             return false;
         }
         let covering = self.absorbers.iter().filter(|handler| (handler.from..handler.to).contains(&at));
@@ -293,7 +299,16 @@ impl<'w, 't> FactWalk<'w, 't> {
             Fact::Data(Data::Map(map)) if names == 2 => LoopItems::Map(map),
             _ => LoopItems::Some(item),
         };
-        if matches!(items, LoopItems::List([])) || matches!(items, LoopItems::Map(map) if map.is_empty()) {
+        let is_nil = self.is_nil(over.fact);
+        if is_nil {
+            self.use_absent(over.fact, Effect::Condition);
+        }
+        let is_empty = match items {
+            LoopItems::List(items) => items.is_empty(),
+            LoopItems::Map(map) => map.is_empty(),
+            LoopItems::Some(_) => is_nil,
+        };
+        if is_empty {
             return Flow::To(label);
         }
         let none = matches!(items, LoopItems::Some(_)).then(|| split(state));
