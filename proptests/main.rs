@@ -13,6 +13,7 @@ mod hcl_collections;
 mod hcl_json;
 mod hcl_syntax;
 mod helm_artifacts;
+mod helm_reads;
 mod helm_templates;
 mod inputs;
 mod long_numbers;

@@ -43,11 +43,11 @@ use crate::stderr::Stderr;
 ///
 /// HCL templates and configurations are also evaluated with unknown variables,
 /// which finds errors that occur for any values. Functions that --allow does not
-/// allow are errors in templates, and allowed files are read. With --var-types,
-/// only the declared variables exist, each with its type. Without it, every
-/// variable exists and has any type. In .tf and .tofu files, --var-types gives the
-/// types of `var.*`, beside the `variable` blocks of their folder; other names have
-/// any type.
+/// allow are errors in templates of every language, and allowed files are read.
+/// With --var-types, only the declared variables exist, each with its type. Without
+/// it, every variable exists and has any type. In .tf and .tofu files, --var-types
+/// gives the types of `var.*`, beside the `variable` blocks of their folder; other
+/// names have any type.
 ///
 /// Configurations are files with the extensions .hcl, .nomad, .tf, .tfvars and
 /// .tofu, also followed by .json. All arguments of all blocks are checked. Which
@@ -245,6 +245,9 @@ impl Check<'_> {
         self.findings.found.extend(templates.lints().into_iter().map(refused));
         for template in templates.iter() {
             self.findings.found.extend(self.hcl_errors(template));
+            if template.dialect() != Dialect::Hcl {
+                self.findings.found.extend(template.refused_calls());
+            }
             self.valid.templates.push(template.clone());
         }
         if configurations.is_empty() {

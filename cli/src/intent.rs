@@ -6,12 +6,13 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{ArgAction, Args, Subcommand};
 
 use dropforge::diagnostics::{Code, Diagnostic, Result, Severity};
 use dropforge::dialect::tower::intent::{AuditEvent, Inputs, Intent, ValidateOptions};
-use dropforge::text::Span;
+use dropforge::text::{Source, Span};
 use dropforge::value::{Data, OutputFormat, yaml};
 
 use crate::exit::{Exit, Failed};
@@ -142,7 +143,9 @@ fn validate(args: &CommonArgs, files: &mut InputFiles) -> Found {
 fn resolve(args: &ResolveArgs, files: &mut InputFiles) -> std::result::Result<(Data, Found), Found> {
     let common = &args.common;
     let mut audit = Audit::open(common.audit.as_deref()).map_err(one)?;
-    let (intent, inputs) = (common.intent(files)?, scopes(args, files)?);
+    let intent = common.intent(files)?;
+    let given = args.inputs.as_ref().map(|path| files.read(path, "--inputs -").map_err(one)).transpose()?;
+    let inputs = scopes(args, given.as_ref(), files)?;
     let options = common.options();
     let mut found = intent.validate(&options).warnings;
     let resolved = intent.resolve_with(&inputs, &options, &mut |event| audit.write(event));
@@ -154,15 +157,35 @@ fn resolve(args: &ResolveArgs, files: &mut InputFiles) -> std::result::Result<(D
             Ok((fields, found))
         }
         Ok(_) => Err(failure.into_iter().collect()),
-        Err(errors) => Err(found.into_iter().chain(errors).chain(failure).collect()),
+        Err(errors) => {
+            let errors = errors.into_iter().map(|error| placed(error, given.as_ref()));
+            Err(found.into_iter().chain(errors).chain(failure).collect())
+        }
+    }
+}
+
+/// Adds the place of an undeclared parameter in the file of inputs.
+fn placed(error: Box<Diagnostic>, given: Option<&Arc<Source>>) -> Box<Diagnostic> {
+    let place = given.filter(|_| error.code == Code::ParameterUndeclared).and_then(|source| {
+        let documents = yaml::read(source, &limits()).ok()?;
+        let params = documents.first()?.get("params")?;
+        Some((source, params.entry(error.fields.get("parameter")?)?.key.span))
+    });
+    match place {
+        Some((source, span)) => error.at(source, span, ""),
+        None => error,
     }
 }
 
 /// Reads the inputs from both files.
-fn scopes(args: &ResolveArgs, files: &mut InputFiles) -> std::result::Result<Inputs, Found> {
+fn scopes(
+    args: &ResolveArgs,
+    given: Option<&Arc<Source>>,
+    files: &mut InputFiles,
+) -> std::result::Result<Inputs, Found> {
     let limits = limits();
-    let mut scopes = match &args.inputs {
-        Some(path) => Inputs::from_yaml(&files.read(path, "--inputs -").map_err(one)?, &limits)?,
+    let mut scopes = match given {
+        Some(source) => Inputs::from_yaml(source, &limits)?,
         None => Inputs::default(),
     };
     let Some(path) = &args.outputs else { return Ok(scopes) };

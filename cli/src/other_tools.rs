@@ -25,10 +25,9 @@ const COMMANDS: [(&[&str], &str); 11] = [
     (&["version"], "`dropforge --version` prints the version"),
 ];
 
-const OPTIONS: [(&[&str], &str); 9] = [
+const OPTIONS: [(&[&str], &str); 8] = [
     (&["--generate-name", "--name-template", "-g"], "`--name NAME` is the name of the release"),
     (&["--output-dir", "--release-name"], "`dropforge stamp -o DIR` writes files"),
-    (&["--skip-tests"], "tests are hooks: `--no-hooks` leaves out all of them"),
     (&["--skip-crds"], "custom resource definitions are only written with `--include-crds`"),
     (&["--debug"], "`-v` prints more details"),
     (&["--post-renderer", "--post-renderer-args"], "pipe the output of `dropforge render` to the program"),

@@ -69,7 +69,7 @@ pub(crate) struct RenderArgs {
     ///
     /// The name is that of `--output`. On standard output it is the name that `stamp` gives to the output of this template.
     /// The documents of a chart are always checked: `--check-output strict` turns the warnings about duplicate keys and
-    /// empty documents into errors.
+    /// unknown hooks into errors.
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "usual",
         hide_possible_values = true)]
     pub(crate) check_output: Option<CheckMode>,

@@ -186,14 +186,28 @@ fn without_path(id: &str, text: String) -> String {
     }
 }
 
-/// Returns the path from an output directory to the current one, if that is above it.
+/// Returns the path from an output directory to the current one, if it is given as a relative one.
 fn folder(output: &Path) -> Option<String> {
-    if is_url(output) {
+    if is_url(output) || !output.is_relative() {
         return None;
     }
     let parts = output.components().filter(|part| *part != Component::CurDir);
     let up = parts.map(|part| matches!(part, Component::Normal(_)).then_some(".."));
-    up.collect::<Option<Vec<_>>>().map(|up| up.join("/")).filter(|up| !up.is_empty())
+    let way = match up.collect::<Option<Vec<_>>>() {
+        Some(up) => up.join("/"),
+        None => {
+            let output = real(output).filter(|path| path.components().all(|part| part != Component::ParentDir))?;
+            way(&output, &Path::new(".").canonicalize().ok()?).to_str()?.to_owned()
+        }
+    };
+    Some(way).filter(|way| !way.is_empty())
+}
+
+/// Returns the relative path from a directory to another.
+fn way(from: &Path, to: &Path) -> PathBuf {
+    let common = to.components().zip(from.components()).take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(common).map(|_| Component::ParentDir);
+    up.chain(to.components().skip(common)).collect()
 }
 
 /// Returns the project of a run with its place, which is the same on all machines: its path in the repository, or that from
@@ -209,9 +223,7 @@ fn owner(id: Option<String>, project: Option<&Project>, output: &Path) -> Option
         (Some(root), Some(output)) if output.starts_with(root) => root,
         (_, output) => output.as_deref()?,
     };
-    let common = home.components().zip(from.components()).take_while(|(a, b)| a == b).count();
-    let up = from.components().skip(common).map(|_| Component::ParentDir);
-    let path: PathBuf = up.chain(home.components().skip(common)).collect();
+    let path = way(from, &home);
     let place = if path.as_os_str().is_empty() { ".".to_owned() } else { path.to_string_lossy().into_owned() };
     Some(Owner { id, place, root: from.to_owned() })
 }
@@ -284,7 +296,10 @@ mod tests {
         assert_eq!(withheld, [("set", "a,b.c"), ("set-json", "f")]);
         assert_eq!(found.withheld[0], withhold("set", SetKind::Typed, "a=1,b.c=2"));
         assert_ne!(found.withheld[0].digest, withhold("set", SetKind::Typed, "a=1,b.c=3").digest);
-        assert_eq!(options(&["render", "t", "-o", "../out"]).folder, None);
+        let here = std::env::current_dir().unwrap().canonicalize().unwrap();
+        let name = here.file_name().unwrap().to_str().unwrap();
+        assert_eq!(options(&["render", "t", "-o", "../out"]).folder, Some(format!("../{name}")));
+        assert_eq!(options(&["render", "t", "-o", "not-there/../out"]).folder, None);
         assert_eq!(options(&["render", "t", "-o", "/out"]).folder, None);
         assert_eq!(options(&["stamp", "t", "--fleet", "f", "-o", "s3://b/out"]).folder, None);
     }

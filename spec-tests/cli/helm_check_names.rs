@@ -157,3 +157,75 @@ fn documents_that_are_not_shown_and_empty_ones_give_no_warnings() {
     sandbox.run(&["render", "c", "-s", "templates/*.yaml"]).expect(0).says(&[twice]);
     sandbox.run(&["check", "c"]).expect(0).says(&[twice, "1 warning"]);
 }
+
+#[test]
+fn values_given_twice_names_of_clusters_and_unknown_hooks_are_warnings() {
+    let sandbox = sandbox();
+    sandbox.write("c/values.yaml", &format!("{VALUES}name: web\ncluster: {{name: x, zone: y}}\nimage: {{tag: v2, repository: r}}\n"));
+    sandbox.write("c/templates/x.yaml", "kind: A\nmetadata:\n  name: {{ .Values.name }}-{{ .Values.cluster.name }}\n");
+    sandbox.write("c/templates/hook.yaml", "kind: Job\nmetadata:\n  annotations:\n    helm.sh/hook: pre-instal\n");
+    sandbox.write("v.yaml", "image: {tag: v3, tag: v4}\n");
+    sandbox.write("fleet.ndjson", "{\"name\": \"eu\", \"cluster\": {\"name\": \"eu\"}}\n{\"name\": \"us\"}\n");
+    let hook = ["no hook is named `pre-instal`, so the document is left out", "c/templates/hook.yaml:4:5", "did you mean `pre-install`?"];
+    let twice = ["the key `tag` is given twice", "v.yaml:1:18", "the key `image` is given twice", "c/values.yaml:13:1"];
+    for command in ["render", "check"] {
+        sandbox.run(&[command, "c", "-f", "v.yaml"]).expect(0).says(&hook).says(&twice);
+    }
+    let replaced = ["`name` of the fleet replaces the chart's own value of that name", "fleet.ndjson:1:2", "c/values.yaml:11:1", "`cluster` of the fleet replaces", "`--name-key`"];
+    for args in [&["stamp", "c", "--fleet", "fleet.ndjson", "-o", "out"][..], &["check", "c", "--fleet", "fleet.ndjson"]] {
+        let outcome = sandbox.run(args).expect(0).says(&hook).says(&replaced);
+        assert_eq!(outcome.stderr.matches("of the fleet replaces").count(), 2, "{}", outcome.stderr);
+    }
+    // The clusters may have a name by another key, and the chart no value of that name.
+    sandbox.write("other.ndjson", "{\"id\": \"eu\"}\n");
+    let other = sandbox.run(&["stamp", "c", "--fleet", "other.ndjson", "--name-key", "id", "-o", "o"]).expect(0);
+    assert!(!other.stderr.contains("of the fleet replaces"), "{}", other.stderr);
+    sandbox.write("c/values.yaml", VALUES);
+    sandbox.write("c/templates/x.yaml", "kind: A\n");
+    let none = sandbox.run(&["stamp", "c", "--fleet", "fleet.ndjson", "-o", "out"]).expect(0);
+    assert!(!none.stderr.contains("of the fleet replaces"), "{}", none.stderr);
+}
+
+#[test]
+fn tests_are_left_out() {
+    let sandbox = sandbox();
+    sandbox.write("c/templates/x.yaml", "kind: Pod\nmetadata:\n  annotations:\n    helm.sh/hook: test\n---\nkind: Job\nmetadata:\n  annotations:\n    helm.sh/hook: pre-install\n");
+    sandbox.write("fleet.ndjson", "{\"name\": \"a\"}\n{\"name\": \"b\"}\n{\"name\": \"c\"}\n");
+    for (more, has) in [(&[][..], [true, true]), (&["--skip-tests"], [false, true]), (&["--no-hooks"], [false, false])] {
+        let found = |text: &str| [text.contains("kind: Pod"), text.contains("kind: Job")];
+        assert_eq!(found(&sandbox.run(&[&["render", "c"], more].concat()).expect(0).stdout), has, "{more:?}");
+        let single = ["stamp", "c", "--fleet", "fleet.ndjson", "--layout", "single", "-o", "-"];
+        let text = sandbox.run(&[&single[..], more].concat()).expect(0).stdout;
+        assert_eq!(text.matches("kind: Pod").count(), if has[0] { 3 } else { 0 }, "{more:?}");
+        sandbox.run(&[&["stamp", "c", "--fleet", "fleet.ndjson", "-o", "out", "--prune", "--prune-force"], more].concat()).expect(0);
+        let text: String = sandbox.tree("out").values().cloned().collect();
+        assert_eq!(text.matches("kind: Pod").count(), if has[0] { 3 } else { 0 }, "{more:?}");
+    }
+}
+
+#[test]
+fn values_that_pass_through_maps_lists_and_templates_are_followed() {
+    let sandbox = sandbox();
+    sandbox.write("c/templates/_h.tpl", "{{ define \"d\" }}{{ .root.Values.image.tag }}{{ .k }}{{ end }}{{ define \"l\" }}{{ (index . 0).Values.image.tag }}{{ end }}");
+    for text in [
+        "{{ include (print $.Template.BasePath \"/uses.yaml\") . | sha256sum }}",
+        "{{ include (printf \"%s\" \"d\") . }}",
+        "{{ include (ternary \"d\" \"d\" true) . }}",
+        "{{ tpl \"text\" . }}",
+        "{{ include \"d\" (dict \"root\" . \"k\" 1) }}",
+        "{{ include \"d\" (dict \"root\" $ \"k\" .Values.image.tag) }}",
+        "{{ $d := dict \"root\" . \"k\" 1 }}{{ template \"d\" $d }}",
+        "{{ include \"l\" (list . 1) }}",
+        "{{ index .Values \"image\" \"tag\" }}",
+    ] {
+        // The helper with a list may not be called by a computed name with a map.
+        let helpers = if text.contains("(print") || text.contains("(ternary") { "{{ define \"d\" }}{{ end }}" } else { "" };
+        if !helpers.is_empty() {
+            sandbox.write("c/templates/_h.tpl", helpers);
+        }
+        sandbox.write("c/templates/x.yaml", &format!("kind: A\nx: {text}\n"));
+        let outcome = sandbox.run(&["render", "c", "--set", "image.tga=1"]).expect(0);
+        outcome.says(&["no template reads `image.tga`", "did you mean `image.tag`?"]);
+        sandbox.write("c/templates/_h.tpl", "{{ define \"d\" }}{{ .root.Values.image.tag }}{{ .k }}{{ end }}{{ define \"l\" }}{{ (index . 0).Values.image.tag }}{{ end }}");
+    }
+}

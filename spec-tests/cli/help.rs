@@ -217,7 +217,6 @@ fn options_of_helm_name_what_does_their_work() {
         (&["rel", "shop"][..], "`--name NAME` is the name of the release"),
         (&["shop", "--generate-name"], "`--name NAME` is the name of the release"),
         (&["shop", "--release-name"], "`dropforge stamp -o DIR` writes files"),
-        (&["shop", "--skip-tests"], "`--no-hooks`"),
         (&["shop", "--post-renderer", "x"], "pipe the output"),
         (&["shop", "--kubeconfig", "x"], "dropforge talks to no cluster"),
     ] {

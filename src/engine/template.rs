@@ -18,7 +18,7 @@ use dropforge_base::limits::Limits;
 use dropforge_machine::bytecode::{Dialect, Entry, ImportKind, Program, disassemble, disassemble_with_lines, encode};
 use dropforge_machine::function::{Capabilities, Linked};
 use dropforge_machine::language::Language;
-use dropforge_machine::vm::{Observer, Run, Session};
+use dropforge_machine::vm::{Observer, Run, Session, refused_calls};
 use dropforge_value::{InputSpace, Inputs, OutputFormat, Value};
 
 /// Memory of a lint with its labels and its suggestion.
@@ -309,6 +309,11 @@ impl Template {
     pub fn capabilities(&self) -> Capabilities<'_> {
         let files = self.shared.files.iter();
         files.fold(self.shared.capabilities, |all, files| all.with_files(files))
+    }
+
+    /// Returns the errors of the calls that its capabilities do not allow, whether a run reaches them or not.
+    pub fn refused_calls(&self) -> Vec<Box<Diagnostic>> {
+        refused_calls(&self.shared.program, &self.shared.linked, self.capabilities())
     }
 
     /// Returns the limits it renders under.

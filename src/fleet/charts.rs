@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 mod forms;
 mod stamper;
+mod values;
 
 pub use self::stamper::ChartStamper;
 
@@ -276,14 +277,15 @@ impl RunSet for ChartSet {
         true
     }
 
-    /// Finds the misspelled names in the branches that the values take. Others that nothing gives may be optional.
+    /// Finds mistakes in values, and the misspelled names in the branches that the values take. Others that nothing gives may
+    /// be optional.
     fn mistakes(
         &self,
         layers: &Layers,
         clusters: &crate::Selection<'_>,
         all: bool,
     ) -> std::result::Result<Vec<Box<Diagnostic>>, Diagnostics> {
-        let mut found = Vec::new();
+        let mut found = self.mistaken_values(clusters)?;
         let clusters = if all { clusters } else { &clusters.first() };
         self.each_form(layers, clusters, &mut |cluster, plan| {
             // The program for the values of one cluster lacks branches that others take.

@@ -34,7 +34,7 @@ pub(crate) struct ChartArgs {
 pub(crate) struct FleetChartArgs {
     #[command(flatten)]
     releases: ReleasesArgs,
-    /// Turn warnings about documents into errors (strict): duplicate keys and empty documents
+    /// Turn warnings about documents into errors (strict): duplicate keys and unknown hooks
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "usual",
         hide_possible_values = true)]
     check_output: Option<CheckMode>,
@@ -72,6 +72,9 @@ struct ReleaseArgs {
     /// Leave out hooks
     #[arg(long)]
     no_hooks: bool,
+    /// Leave out tests, which are hooks
+    #[arg(long)]
+    skip_tests: bool,
     /// Render for an upgrade instead of an installation
     #[arg(long)]
     is_upgrade: bool,
@@ -184,13 +187,14 @@ impl ReleasesArgs {
 
 impl ReleaseArgs {
     /// Returns the options, with `true` for those that are given.
-    fn given(&self) -> [(&'static str, bool); 6] {
+    fn given(&self) -> [(&'static str, bool); 7] {
         [
             ("--namespace", self.namespace.is_some()),
             ("--kube-version", self.kube_version.is_some()),
             ("--api-versions", !self.api_versions.is_empty()),
             ("--include-crds", self.include_crds),
             ("--no-hooks", self.no_hooks),
+            ("--skip-tests", self.skip_tests),
             ("--is-upgrade", self.is_upgrade),
         ]
     }
@@ -218,7 +222,7 @@ impl ReleaseArgs {
             groups: values.collect(),
             release: self.release(),
             capabilities: self.capabilities()?,
-            selection: Selection { hooks: !self.no_hooks, crds: self.include_crds },
+            selection: Selection { hooks: !self.no_hooks, tests: !self.skip_tests, crds: self.include_crds },
             name: None,
             namespace: patterned("namespace", self.namespace.as_deref())?,
             kube_version: patterned("version of Kubernetes", self.kube_version.as_deref())?,

@@ -147,6 +147,7 @@ impl Checked {
         (clusters, selector): (&Selection<'_>, &Selector),
         args: &CheckArgs,
     ) -> Result<(), Box<Diagnostic>> {
+        self.found.extend(chart.mistaken_values(clusters)?);
         self.failures.extend(layers.kind_changes(clusters)?);
         if !args.values.any() || args.is_part || args.templates.len() > 1 {
             return Ok(());

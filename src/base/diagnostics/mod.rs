@@ -220,6 +220,16 @@ impl Diagnostic {
         self
     }
 
+    /// Sets the names of the inputs of a run as those that are available.
+    pub fn with_inputs<S: Into<String>>(self: Box<Self>, names: impl IntoIterator<Item = S>) -> Box<Self> {
+        let mut error = self.with_available(names);
+        if error.available.as_ref().is_some_and(Vec::is_empty) {
+            error.available = None;
+            return error.with_note("no inputs were given");
+        }
+        error
+    }
+
     /// Adds a note.
     pub fn with_note(mut self: Box<Self>, note: impl Into<String>) -> Box<Self> {
         self.notes.push(short_names(note.into()));

@@ -13,7 +13,7 @@
 //! | `bignum` | 512-bit numbers |
 //! | `timestamps`, `time`, `zones`, `duration` | timestamps as text, the current time; strftime; time zones; durations, RFC 3339, date layouts |
 //! | `reference_time` | date layouts written as a reference time |
-//! | `re2`, `patterns`, `globs` | regular expressions in the syntaxes of RE2 and ECMA 262, the cost of a search; glob patterns |
+//! | `re2`, `patterns`, `globs`, `go_match` | regular expressions in the syntaxes of RE2 and ECMA 262, the cost of a search; glob patterns, and Go's |
 //! | `paths` | dotted paths and JSON pointers into values; file paths |
 //! | `network`, `cidr`, `urls` | IP networks, lenient and strict; URLs |
 //! | `quantity`, `semver`, `kubernetes_formats` | Kubernetes quantities, versions and name formats |
@@ -33,6 +33,7 @@ pub mod duration;
 pub mod encodings;
 pub mod float_format;
 pub mod globs;
+pub mod go_match;
 pub mod hashes;
 pub mod kubernetes_formats;
 pub mod letter_case;

@@ -30,7 +30,7 @@ impl Semantics for Rules {
             let names: Vec<&str> = cx.inputs().iter().map(|(name, _)| name).collect();
             let what = if path == name { String::new() } else { format!(" (in `{path}`)") };
             let error = Diagnostic::new(Code::UndefinedVariable, format!("the variable `{name}` is not defined{what}"));
-            let error = error.with_suggestion(name, names.iter().copied()).with_available(names);
+            let error = error.with_suggestion(name, names.iter().copied()).with_inputs(names);
             return Err(hints::missing(error, (path, name), name, cx.inputs().iter().map(|(name, _)| name)));
         };
         let step = index.map_or_else(|| format!("`{name}`"), |index| format!("`{}`", key_text(index)));

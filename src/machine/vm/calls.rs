@@ -10,9 +10,9 @@ use super::machine::{Frame, Interpreter, NAMED};
 use super::output::Output;
 use super::semantics::{Form, Semantics};
 use super::units::{CallTarget, Called};
-use crate::bytecode::{CallSite, ChunkInfo, Delivery, EscapeMode, Gate, ImportKind, Op};
+use crate::bytecode::{CallSite, ChunkInfo, Delivery, EscapeMode, Gate, ImportKind, Op, Program};
 use crate::function::{
-    Body, Builtin, Cx, Direct, Fault, HostArgs, Linked, Param, Params, check_in_order, with_arranged,
+    Body, Builtin, Capabilities, Cx, Direct, Fault, HostArgs, Linked, Param, Params, check_in_order, with_arranged,
 };
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limit;
@@ -383,6 +383,19 @@ fn run<'v>(cx: &Cx<'v>, builtin: &Builtin, given: &[Value<'v>], out: &mut Output
         Body::Closure(body) => body(cx, given).map(Some).map_err(Fault::into_error),
         _ => Err(cx.arity()),
     }
+}
+
+/// Returns the errors of the calls in a program that these capabilities do not allow, whether they are reached or not.
+pub fn refused_calls(program: &Program, linked: &Linked, capabilities: Capabilities<'_>) -> Vec<Box<Diagnostic>> {
+    let code = program.code();
+    let instructions = program.chunks().flat_map(|chunk| code.instructions(chunk));
+    let refused = instructions.filter_map(|instruction| {
+        let function = linked.get(code.import(instruction)? as usize)?;
+        let error = (!capabilities.include(function.needs)).then(|| capability_off(function))?;
+        let place = program.place(instruction.at)?;
+        Some(error.at(program.source(place)?, place.span, ""))
+    });
+    refused.collect()
 }
 
 #[cold]

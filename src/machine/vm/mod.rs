@@ -22,7 +22,7 @@ mod semantics;
 mod units;
 mod unwind;
 
-pub use calls::call_builtin;
+pub use calls::{call_builtin, refused_calls};
 #[cfg(feature = "checked")]
 pub use checked::{Audit, Transition, answer_checked, run_checked};
 pub use hooks::{Beginning, Contents, Heights, Hooks, Moment, NoHooks, Observer};

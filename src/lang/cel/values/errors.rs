@@ -98,7 +98,7 @@ pub fn undefined_input(cx: &Cx<'_>, name: &str) -> Box<Diagnostic> {
     let names = || cx.inputs().iter().map(|(name, _)| name);
     Diagnostic::new(Code::UndefinedVariable, format!("no such attribute: {name}"))
         .with_suggestion(name, names())
-        .with_available(names())
+        .with_inputs(names())
 }
 
 /// Takes the notes after the first `from`, and returns their first error. The error of an unknown attribute takes

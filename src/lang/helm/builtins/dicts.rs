@@ -68,7 +68,7 @@ fn key<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<&'v str> {
     }
 }
 
-fn dict<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
+pub(super) fn dict<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
     cx.charge(args.len().saturating_mul(2 * size_of::<Value<'_>>()))?;
     let mut pairs = Vec::with_capacity(args.len().div_ceil(2));
     for pair in args.chunks(2) {

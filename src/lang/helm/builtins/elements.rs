@@ -50,7 +50,7 @@ fn bytes_of<'v>(value: Value<'v>) -> Option<&'v [u8]> {
     }
 }
 
-fn index<'v>(cx: &Cx<'v>, value: Value<'v>, Rest(indexes): Rest<'_, 'v>) -> Result<Value<'v>> {
+pub(super) fn index<'v>(cx: &Cx<'v>, value: Value<'v>, Rest(indexes): Rest<'_, 'v>) -> Result<Value<'v>> {
     if matches!(value, Value::Undefined | Value::Null) {
         return Err(failed("error calling index: index of untyped nil"));
     }

@@ -2,8 +2,8 @@
 
 use std::convert::identity;
 
-use super::dicts;
-use super::elements::slice;
+use super::elements::{self, slice};
+use super::{dicts, lists};
 use crate::error::{error, failed};
 use crate::print::NO_VALUE;
 use crate::semantics::{wrong_type, zero};
@@ -27,6 +27,9 @@ functions! {
     intrinsic "checked" [Any, Str] = checked, looks Kinds, "An argument for a parameter of the type of this name." [];
     intrinsic "nil list" [] = nil_list, "The nil of lists." [];
     intrinsic "slice" [Raw, ... Raw] = slice, "Go's own function of this name, where Helm's replaces it." [];
+    intrinsic "fields" [... Any] = dicts::dict, makes Map, looks Kinds, "`dict`, where no other function has this name." [];
+    intrinsic "items" [... Any] = lists::list, looks Kinds, "`list`, where no other function has this name." [];
+    intrinsic "element" [Raw, ... Raw] = elements::index, looks Kinds, "`index`, where no other function has this name." [];
     intrinsic "put" [Map, Str, Any] = dicts::set, mutates Map, looks Kinds, "A map with a value under a key." [];
     intrinsic "text" [Str] = identity::<Value<'_>>, "A text, and nothing else." [];
     intrinsic "length" [] => |out: &mut String| Ok(Some(Value::Int(out.len() as i64))), reads Output, "The number of bytes of output." [];

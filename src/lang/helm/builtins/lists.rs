@@ -80,7 +80,7 @@ pub(super) fn texts<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Vec<Value<'v>>>
     items.iter().filter(|item| !is_nil(**item)).map(|item| string_of(cx, *item)).collect()
 }
 
-fn list<'v>(cx: &Cx<'v>, Rest(items): Rest<'_, 'v>) -> Result<Value<'v>> {
+pub(super) fn list<'v>(cx: &Cx<'v>, Rest(items): Rest<'_, 'v>) -> Result<Value<'v>> {
     cx.list(items)
 }
 

@@ -8,7 +8,7 @@ use super::Stage;
 use super::source::{Budget, ChartFile, file, outside};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::files;
-use dropforge_base::stdlib::globs::{Glob, Syntax};
+use dropforge_base::stdlib::go_match::matches;
 
 /// Maximum nesting of directories. Links may lead in circles.
 const DEPTH: usize = 64;
@@ -87,7 +87,7 @@ const DEFAULT: &str = "templates/.?*";
 /// A pattern of a `.helmignore` file.
 #[derive(Debug)]
 struct Rule {
-    glob: Glob,
+    pattern: String,
     /// The rule begins with `!`: what does not match is excluded.
     is_negated: bool,
     /// The rule ends with `/`: only directories match.
@@ -120,7 +120,7 @@ impl Rule {
 
     fn matches(&self, path: &str) -> bool {
         let last = path.rsplit('/').next().unwrap_or(path);
-        self.glob.matches(if self.whole_path { path } else { last })
+        matches(&self.pattern, if self.whole_path { path } else { last }).unwrap_or(false)
     }
 }
 
@@ -129,10 +129,13 @@ fn rule(line: &str) -> Result<Rule> {
     if line.contains("**") {
         return Err(malformed("double-star (**) syntax is not supported"));
     }
+    // Helm tries each pattern once, with this name.
+    matches(line, "abc").map_err(|_| malformed("syntax error in pattern"))?;
     let (is_negated, pattern) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
     let (only_directories, pattern) = pattern.strip_suffix('/').map_or((false, pattern), |rest| (true, rest));
-    let glob = Glob::parse(pattern, Syntax::Full).ok_or_else(|| malformed("syntax error in pattern"))?;
-    Ok(Rule { glob, is_negated, only_directories, whole_path: pattern.contains('/') })
+    let whole_path = pattern.contains('/');
+    let pattern = pattern.strip_prefix('/').unwrap_or(pattern).to_owned();
+    Ok(Rule { pattern, is_negated, only_directories, whole_path })
 }
 
 #[cfg(test)]
@@ -162,6 +165,12 @@ mod tests {
         }
         assert!(excludes(&rules("!a.txt\n").unwrap(), "b.txt", false));
         assert!(!excludes(&rules("!a.txt\n").unwrap(), "a.txt", false));
-        assert!(rules("a/**\n").is_err() && rules("[").is_err());
+        assert!(rules("a/**\n").is_err() && rules("[").is_err() && rules("[a-]").is_err() && rules("b*[").is_ok());
+        // `!` is no negation in a class, and empty parts of a path are parts.
+        for (rule, path, excluded) in
+            [("[!a]", "a", true), ("[!a]", "b", false), ("dir//a", "dir/a", false), ("//a", "a", false), ("dir//", "dir", false)]
+        {
+            assert_eq!(excludes(&rules(rule).unwrap(), path, true), excluded, "{rule}");
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! Documents of a rendered text: splitting, errors and their places, and warnings about documents that Helm accepts but
-//! that are most often a mistake (those with a key twice, and empty ones).
+//! that are most often a mistake (those with a key twice, and those of unknown hooks).
 
 use std::sync::Arc;
 
 use super::Stage;
+use super::head::Head;
+use super::manifests::{EVENTS, HOOK, HookEvent, words};
 use super::metadata::Refused;
 use super::plan::is_partial;
 use crate::error::GO_MESSAGE;
@@ -133,14 +135,16 @@ pub struct DocumentLints {
 }
 
 impl DocumentLints {
-    /// Returns a warning for each key that a document of a rendered template has twice, in the rendered text. Documents of
-    /// nothing but comments are common: those of a condition that does not hold.
+    /// Returns a warning for each key that a document of a rendered template has twice, and for each hook that is unknown, in
+    /// the rendered text. Documents of nothing but comments are common: those of a condition that does not hold.
     pub fn of(&mut self, name: &str, text: &str) -> Vec<Box<Diagnostic>> {
         if is_partial(name) || name.ends_with("NOTES.txt") {
             return Vec::new();
         }
         let mut found = Vec::new();
         for document in documents(text) {
+            let hook = self.unknown_hook(name, document);
+            found.extend(hook.map(|lint| warning(within(lint, text, document))));
             if self.scanner.is_yaml(document) {
                 continue;
             }
@@ -151,6 +155,21 @@ impl DocumentLints {
             found.extend(lints.map(|lint| warning(within(lint, text, document))));
         }
         found
+    }
+}
+
+impl DocumentLints {
+    /// Returns the warning about a document that is left out because no hook has the name that it gives.
+    fn unknown_hook(&mut self, name: &str, document: &str) -> Option<Box<Diagnostic>> {
+        memchr::memmem::find(document.as_bytes(), HOOK.as_bytes())?;
+        let head = Head::scan(&mut self.scanner, document).or_else(|| Head::read(name, document).ok())?;
+        let unknown = words(head.annotation(HOOK)?).find(|word| HookEvent::named(word).is_none())?;
+        let source = Source::new(name.to_owned(), document.to_owned());
+        let span = field(&source, &["metadata", "annotations", HOOK]).unwrap_or_default();
+        let message = format!("no hook is named `{unknown}`, so the document is left out");
+        let names = || EVENTS.iter().map(|(name, _)| *name);
+        let lint = Diagnostic::new(Code::InvalidOutput, message).at(&source, span, "").with_available(names());
+        Some(lint.with_suggestion(&unknown, names()))
     }
 }
 
@@ -201,10 +220,15 @@ mod tests {
     }
 
     #[test]
-    fn keys_given_twice_are_found() {
+    fn keys_given_twice_and_unknown_hooks_are_found() {
         assert!(lints("# license\n---\na: 1\n---\n# c\nb: 2\n---\n # none\n").is_empty());
         let twice = lints("a: 1\n---\nb: 2\nb: 3\n");
         assert!(twice[0].contains("the key `b` is given twice (c/templates/x.yaml:4:1)"), "{twice:?}");
+        let hook = |hook: &str| lints(&format!("a: 1\n---\nmetadata:\n  annotations:\n    helm.sh/hook: {hook}\n"));
+        let unknown = "E0906: no hook is named `pre-instal`, so the document is left out (c/templates/x.yaml:5:5)";
+        assert_eq!(hook("pre-install, test"), [""; 0]);
+        assert_eq!(hook("test,pre-instal"), [unknown]);
+        assert_eq!(lints("a: helm.sh/hook\n"), [""; 0]);
         assert!(DocumentLints::default().of("c/templates/NOTES.txt", "a: 1\na: 2\n").is_empty());
     }
 }

@@ -5,7 +5,7 @@ use super::documents::{self, documents};
 use super::head::Head;
 use super::plan::{Plan, PlannedChart, is_partial};
 use dropforge_base::diagnostics::{Code, Result};
-use dropforge_base::stdlib::globs::PathGlob;
+use dropforge_base::stdlib::go_match::matches;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::Text;
 use dropforge_value::Scanner;
@@ -61,8 +61,11 @@ pub enum HookEvent {
     Test,
 }
 
+/// The annotation that makes a hook of a document: its events.
+pub(super) const HOOK: &str = "helm.sh/hook";
+
 /// The names of events.
-const EVENTS: [(&str, HookEvent); 10] = [
+pub(super) const EVENTS: [(&str, HookEvent); 10] = [
     ("pre-install", HookEvent::PreInstall),
     ("post-install", HookEvent::PostInstall),
     ("pre-delete", HookEvent::PreDelete),
@@ -81,7 +84,7 @@ impl HookEvent {
         EVENTS.iter().find(|(_, event)| *event == self).map_or("", |(name, _)| name)
     }
 
-    fn named(name: &str) -> Option<Self> {
+    pub(super) fn named(name: &str) -> Option<Self> {
         EVENTS.iter().find(|(known, _)| *known == name).map(|(_, event)| *event)
     }
 }
@@ -152,7 +155,7 @@ pub(super) fn each<'t>(
     for document in documents(text) {
         let head = Head::scan(scanner, document).map_or_else(|| Head::read(source, document), Ok);
         let head = head.map_err(|error| documents::within(error, text, document))?;
-        let events = head.annotation("helm.sh/hook").map(|events| {
+        let events = head.annotation(HOOK).map(|events| {
             let events: Option<Vec<HookEvent>> = words(events).map(|word| HookEvent::named(&word)).collect();
             events
         });
@@ -195,7 +198,7 @@ pub(super) fn collect(
 }
 
 /// Returns the words of a list with commas, in lower case.
-fn words(list: &str) -> impl Iterator<Item = String> {
+pub(super) fn words(list: &str) -> impl Iterator<Item = String> {
     list.split(',').map(|word| word.trim().to_lowercase())
 }
 
@@ -241,13 +244,22 @@ pub struct Output {
 pub struct Selection {
     /// Whether hooks are printed.
     pub hooks: bool,
+    /// Whether hooks that are tests are printed, too.
+    pub tests: bool,
     /// Whether definitions of resources are printed.
     pub crds: bool,
 }
 
 impl Default for Selection {
     fn default() -> Self {
-        Self { hooks: true, crds: false }
+        Self { hooks: true, tests: true, crds: false }
+    }
+}
+
+impl Selection {
+    /// Returns `true` if a hook with these events is printed.
+    pub fn has(self, events: &[HookEvent]) -> bool {
+        self.hooks && (self.tests || !events.contains(&HookEvent::Test))
     }
 }
 
@@ -301,9 +313,8 @@ impl Output {
         // The tool trims the manifests, but not the hooks. The first one begins with its separator.
         text.truncate(text.trim_end().len());
         text.push('\n');
-        if selection.hooks {
-            self.hooks.iter().for_each(|hook| hook.manifest.print(&mut text));
-        }
+        let hooks = self.hooks.iter().filter(|hook| selection.has(&hook.events));
+        hooks.for_each(|hook| hook.manifest.print(&mut text));
         text
     }
 
@@ -316,9 +327,9 @@ impl Output {
         let mut text = String::new();
         for pattern in patterns {
             let pattern = pattern.as_ref();
-            let matches = |manifest: &&Manifest| self.shows(pattern, &manifest.source);
+            let is_shown = |manifest: &&Manifest| self.shows(pattern, &manifest.source);
             let before = text.len();
-            self.selected(selection).filter(matches).for_each(|manifest| manifest.print(&mut text));
+            self.selected(selection).filter(is_shown).for_each(|manifest| manifest.print(&mut text));
             if text.len() == before {
                 let paths = self.selected(selection).map(|manifest| self.path_in_chart(&manifest.source));
                 let error =
@@ -341,14 +352,14 @@ impl Output {
     /// Returns the selected documents in the order of printing.
     pub fn selected(&self, selection: Selection) -> impl Iterator<Item = &Manifest> + Clone {
         let crds = self.crds.iter().filter(move |_| selection.crds);
-        let hooks = self.hooks.iter().filter(move |_| selection.hooks).map(|hook| &hook.manifest);
+        let hooks = self.hooks.iter().filter(move |hook| selection.has(&hook.events)).map(|hook| &hook.manifest);
         crds.chain(&self.manifests).chain(hooks)
     }
 
     /// Returns `true` if the pattern of `--show-only` selects the template with this name.
     pub fn shows(&self, pattern: &str, template: &str) -> bool {
         let path = self.path_in_chart(template);
-        path == pattern || PathGlob::parse(pattern).is_some_and(|glob| glob.matches(path))
+        path == pattern || matches(pattern, path).unwrap_or(false)
     }
 
     fn path_in_chart<'m>(&self, template: &'m str) -> &'m str {

@@ -99,11 +99,16 @@ impl PlannedChart {
     /// Returns `values.yaml` and its documents, which are read once. `None` for a file that is missing or invalid.
     pub(super) fn defaults(&self) -> Option<&(Arc<Source>, Vec<Node>)> {
         let read = || {
-            let file = self.source("values.yaml", self.defaults.clone()?);
+            let file = self.values_file()?;
             let documents = documents(&file)?;
             Some((file, documents))
         };
         self.read.get_or_init(read).as_ref()
+    }
+
+    /// Returns `values.yaml` as a source.
+    pub fn values_file(&self) -> Option<Arc<Source>> {
+        Some(self.source("values.yaml", self.defaults.clone()?))
     }
 
     /// Returns `.Template.BasePath` of the chart's templates.

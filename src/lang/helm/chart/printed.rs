@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
-use super::manifests::{self, Selection, rank};
+use super::manifests::{self, HookEvent, Selection, rank};
 use super::plan::Plan;
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -97,14 +97,16 @@ struct Document {
     source: String,
     /// Its text, with the separator and the name.
     text: String,
+    /// Its events, if it is a hook.
+    events: Vec<HookEvent>,
 }
 
 impl Document {
-    fn new(source: &str, kind: &str, body: &str) -> Self {
+    fn new(source: &str, kind: &str, body: &str, events: Vec<HookEvent>) -> Self {
         let (at, other) = rank(kind);
         let mut text = String::with_capacity(manifests::printed_len(source, body));
         manifests::print(source, body, &mut text);
-        Self { rank: (at, other.to_owned()), source: source.to_owned(), text }
+        Self { rank: (at, other.to_owned()), source: source.to_owned(), text, events }
     }
 
     fn order(&self) -> (&(usize, String), &str) {
@@ -132,11 +134,8 @@ impl Printed {
             return Ok(());
         }
         manifests::each(scanner, (name, text), &mut |head, text, events| {
-            let document = Rc::new(Document::new(name, &head.kind, text));
-            match events {
-                None => self.manifests.push(document),
-                Some(_) => self.hooks.push(document),
-            }
+            let documents = if events.is_some() { &mut self.hooks } else { &mut self.manifests };
+            documents.push(Rc::new(Document::new(name, &head.kind, text, events.unwrap_or_default())));
         })
     }
 
@@ -154,7 +153,7 @@ impl Printed {
 
     /// Returns the texts of the templates' documents, hooks last: the names of the templates, and a part of their texts.
     pub fn texts(&self, selection: Selection) -> impl Iterator<Item = (&str, &str)> {
-        let hooks = self.hooks.iter().filter(move |_| selection.hooks);
+        let hooks = self.hooks.iter().filter(move |hook| selection.has(&hook.events));
         self.manifests.iter().chain(hooks).map(|document| (document.source.as_str(), document.text.as_str()))
     }
 
@@ -167,9 +166,8 @@ impl Printed {
         let end = text.get(start..).unwrap_or("").trim_end().len();
         text.truncate(start + end);
         text.push('\n');
-        if selection.hooks {
-            each(&self.hooks, &others.hooks, &mut |document| text.push_str(document));
-        }
+        let hooks = |of: &Self| of.hooks.iter().filter(|hook| selection.has(&hook.events)).cloned().collect::<Vec<_>>();
+        each(&hooks(self), &hooks(others), &mut |document| text.push_str(document));
     }
 }
 

@@ -172,7 +172,7 @@ impl UserValues {
     }
 
     /// Returns the texts of the files, in order.
-    pub(super) fn sources(&self) -> Arc<[Arc<Source>]> {
+    pub fn sources(&self) -> Arc<[Arc<Source>]> {
         self.sources.clone()
     }
 

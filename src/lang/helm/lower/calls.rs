@@ -67,7 +67,9 @@ impl<'a> Lower<'_, 'a> {
             None if own && name == "slice" && is_of_go(function) => self.intrinsic("slice", count),
             None if own && name == "not" => self.emitter.op(Op::Not, &[]),
             None => {
-                self.call(function, count);
+                let settled = composing(name).filter(|_| own);
+                let settled = settled.and_then(|name| registry.get(ImportKind::Intrinsic, name));
+                self.call(settled.unwrap_or(function), count);
                 // A piped value is judged where the last argument is.
                 let last = arguments.last().map_or(place, |last| last.span);
                 let piped = piped.map(|_| last);
@@ -178,6 +180,16 @@ impl<'a> Lower<'_, 'a> {
         piped: Option<Piped<'a>>,
         span: Span,
     ) -> Result<()> {
+        if let [Operand { term: Term::Str(text), fields: [], .. }, ..] = arguments
+            && !text.windows(2).any(|pair| pair == b"{{")
+        {
+            // The text of a template without actions. Its data is only evaluated.
+            self.arguments(function, arguments, piped)?;
+            self.emitter.op(Op::Pop, &[]);
+            self.at(span);
+            self.intrinsic("cleaned", 1);
+            return Ok(());
+        }
         if let [text, rest @ ..] = arguments {
             // What is no text is an error before the data is evaluated.
             self.arguments(function, std::slice::from_ref(text), None)?;
@@ -228,6 +240,17 @@ fn unknown_template(name: &str) -> String {
 /// Returns `true` for a function of Go's own tables.
 fn is_of_go(function: &Builtin) -> bool {
     matches!(&function.params, Params::Assigned(params) if params.target(0) == Some(Target::Raw))
+}
+
+/// Returns the operation that makes or reads the map or list of a function of the language's own. Analyses know what it does
+/// with its arguments, which they cannot know of a host's function of the same name.
+fn composing(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "dict" => "fields",
+        "list" | "tuple" => "items",
+        "index" => "element",
+        _ => return None,
+    })
 }
 
 /// Returns the operator that a function with two arguments is.

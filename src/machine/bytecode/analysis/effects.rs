@@ -7,7 +7,6 @@ use crate::bytecode::isa::{Control, Jumps, Op, Provenance};
 use crate::bytecode::operands::{BinaryOp, Literal, Operand, Role, Test};
 use crate::bytecode::rows::{ImportKind, Number};
 use dropforge_value::Data;
-use dropforge_value::read_paths::NodeId;
 
 /// Functions that only test for a value. The result is `true` if there is one, or with `false` if there is none.
 const PRESENCE: [(ImportKind, &str, bool); 2] =
@@ -66,7 +65,7 @@ impl<'w> FactWalk<'w, '_> {
             state.stack.push(held);
         } else if instruction.slots_set().is_empty() {
             self.use_absent(held.fact, Effect::Given);
-            self.mark_whole(held.nodes());
+            self.use_whole(&held);
         } else {
             instruction.slots_set().for_each(|slot| state.slots.set(slot, held.clone()));
         }
@@ -124,7 +123,7 @@ impl<'w> FactWalk<'w, '_> {
             // The value itself, or an error.
             return Held { origin: None, ..held };
         }
-        self.mark_whole(held.nodes());
+        self.use_whole(&held);
         Held::of(held.fact)
     }
 
@@ -152,14 +151,14 @@ impl<'w> FactWalk<'w, '_> {
 
     /// Pops the operands of an instruction, which are used as a whole, and returns the fact of a value that is there.
     fn use_popped(&mut self, instruction: Instruction<'w>, state: &mut FactState<'w>) -> Held<'w> {
-        self.popped(instruction, state).iter().for_each(|held| self.mark_whole(held.nodes()));
+        self.popped(instruction, state).iter().for_each(|held| self.use_whole(held));
         Held::of(Fact::Present)
     }
 
     /// Pops a value that is used as a whole.
     fn use_top(&mut self, state: &mut FactState<'w>) {
         if let Some(held) = state.stack.pop() {
-            self.mark_whole(held.nodes());
+            self.use_whole(&held);
         }
     }
 
@@ -196,8 +195,8 @@ impl<'w> FactWalk<'w, '_> {
         {
             self.excuse(mark);
         }
-        self.mark_whole(a.nodes());
-        self.mark_whole(b.nodes());
+        self.use_whole(&a);
+        self.use_whole(&b);
         match truths {
             [Some(truth), _] | [_, Some(truth)] if truth == decides => Fact::Bool(decides),
             [Some(_), Some(_)] => Fact::Bool(!decides),
@@ -213,8 +212,9 @@ impl<'w> FactWalk<'w, '_> {
 
     fn jump_test(&mut self, instruction: Instruction<'w>, state: &mut FactState<'w>) -> Flow<'w> {
         let operand = |kind| instruction.operand(kind).unwrap_or_default();
-        let Held { fact, nodes, .. } = self.load(instruction, state);
-        self.mark_whole(nodes.as_deref().unwrap_or(&[]));
+        let held = self.load(instruction, state);
+        self.use_whole(&held);
+        let fact = held.fact;
         let (string, test) = (Fact::Str(self.code.str(operand(Operand::Str))), Test::of(operand(Operand::Test)));
         let equal = self.compared(BinaryOp::Eq, fact, string);
         branch(equal.map(|equal| (equal != test.unequal) == test.wanted), operand(Operand::Label), state)
@@ -257,7 +257,7 @@ impl<'w> FactWalk<'w, '_> {
         given.iter().for_each(|held| self.use_absent(held.fact, Effect::Given));
         let mut given = given.into_iter();
         let name = given.next().unwrap_or_default();
-        self.mark_whole(name.nodes());
+        self.use_whole(&name);
         let Fact::Str(name) = name.fact.scalar() else {
             self.call_each(&given.collect::<Vec<_>>(), state.mass, depth);
             return Flow::Next;
@@ -271,13 +271,13 @@ impl<'w> FactWalk<'w, '_> {
     /// Calls one of the named chunks with these arguments. What they read of them is read. The misses of the wrong ones do not
     /// count.
     fn call_each(&mut self, given: &[Held<'w>], mass: u64, depth: usize) {
-        let nodes: Vec<NodeId> = given.iter().flat_map(|held| held.nodes()).copied().collect();
         if self.dialect.has_inputs_in_named_chunks() || self.inputs.is_some() {
             self.call_any();
-            return self.mark_whole(&nodes);
+            return given.iter().for_each(|held| self.use_whole(held));
         }
         // A chunk that is called this way may itself call one this way.
-        if !self.called_each.insert(nodes) {
+        let known: Vec<_> = given.iter().map(|held| (held.nodes(), &held.parts)).collect();
+        if !self.called_each.insert(format!("{known:?}")) {
             return;
         }
         let (misses, code) = (self.misses.len(), self.code);
@@ -297,7 +297,7 @@ impl<'w> FactWalk<'w, '_> {
     fn expose(&mut self, scope: u32, state: &FactState<'w>) {
         for (_, root) in self.code.scope(scope).entries() {
             let held = self.root(root, state);
-            self.mark_whole(held.nodes());
+            self.use_whole(&held);
         }
     }
 
@@ -310,7 +310,7 @@ impl<'w> FactWalk<'w, '_> {
             && let (Fact::Mark(first), Fact::Mark(second)) = (first.fact, second.fact)
             && kind == ImportKind::Intrinsic
         {
-            self.mark_whole(condition.nodes());
+            self.use_whole(condition);
             let chosen = self.choose(condition.fact.truth(), [(first, one), (second, other)]);
             return Held::of(chosen);
         }
@@ -337,13 +337,19 @@ impl<'w> FactWalk<'w, '_> {
         {
             let nodes = self.children(of.nodes(), key);
             self.mark_whole(&nodes);
+            self.use_parts(of);
             return Held::of(if name == SELECTS[0] { has(of.fact, key) } else { Fact::Unknown });
         }
         if kind == ImportKind::Intrinsic && CHECKS.contains(&name) {
             return Held::of(Fact::Unknown);
         }
+        if kind == ImportKind::Intrinsic
+            && let Some(held) = self.composed(name, &arguments)
+        {
+            return held;
+        }
         for held in &arguments {
-            self.mark_whole(held.nodes());
+            self.use_whole(held);
             self.give_absent(held.fact);
         }
         Held::of(Fact::Unknown)
@@ -353,8 +359,8 @@ impl<'w> FactWalk<'w, '_> {
     /// chosen value count.
     fn choose(&mut self, truth: Option<bool>, values: [(usize, &Held<'w>); 2]) -> Fact<'w> {
         let [(first, one), (second, other)] = values;
-        self.mark_whole(one.nodes());
-        self.mark_whole(other.nodes());
+        self.use_whole(one);
+        self.use_whole(other);
         match truth {
             Some(true) => {
                 self.excuse(second);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::slots::{Fact, Held, Origin, TRACKED};
+use super::slots::{Fact, Held, Origin, Parts, TRACKED};
 use super::walk::{CERTAIN, Effect, FactState, FactWalk, Miss};
 use crate::bytecode::code::Instruction;
 use crate::bytecode::isa::Provenance;
@@ -18,6 +18,11 @@ use dropforge_value::{Data, DataMap, ReadPaths};
 
 /// Maximum number of other inputs of an origin. A thousand variables may each derive from the one before.
 const OTHERS: usize = 64;
+
+/// Operations of languages, which no host replaces: a map of keys and values, a list of values, and the element at indexes.
+const FIELDS: &str = "fields";
+const ITEMS: &str = "items";
+const ELEMENT: &str = "element";
 
 /// A path without a value.
 #[derive(Debug, Clone)]
@@ -50,10 +55,17 @@ impl<'w> FactWalk<'w, '_> {
     ) -> (Held<'w>, Option<Lack<'w>>) {
         let keys: SmallVec<[StepKey<'w>; 4]> = path.segments().map(|(segment, _)| self.key(segment, indexes)).collect();
         let (mut nodes, mut lack, mut fact, mut passed) = (Vec::new(), None, None, None);
+        let (mut parts, count) = (None, path.roots().count());
         for root in path.roots() {
             let base = self.root(root, state);
-            nodes.extend(self.walk_nodes(base.nodes(), &keys));
-            match self.walk_fact(root, base.fact, &keys) {
+            let (base, taken) = self.part(base, &keys);
+            nodes.extend(self.walk_nodes(base.nodes(), keys.get(taken..).unwrap_or(&[])));
+            if count > 1 {
+                self.use_parts(&base);
+            } else if taken == keys.len() {
+                parts.clone_from(&base.parts);
+            }
+            match self.walk_fact(root, base.fact, (&keys, taken)) {
                 // The next root may have the value.
                 Err(found) => lack = deeper(lack, found),
                 Ok(found) => {
@@ -73,8 +85,8 @@ impl<'w> FactWalk<'w, '_> {
         }
         let nodes: Option<Rc<[NodeId]>> = (!nodes.is_empty()).then(|| nodes.into());
         match fact {
-            Some(fact) => (Held { fact, nodes, origin: None }, passed.filter(|_| fact.is_present() == Some(true))),
-            None => (Held { fact: Fact::Unknown, nodes, origin: None }, lack),
+            Some(fact) => (Held { fact, nodes, origin: None, parts }, passed.filter(|_| fact.is_present() == Some(true))),
+            None => (Held { fact: Fact::Unknown, nodes, origin: None, parts }, lack),
         }
     }
 
@@ -85,7 +97,7 @@ impl<'w> FactWalk<'w, '_> {
         let indexes = state.stack.split_off(rest);
         let (mut held, lack) = self.look_up(&path, &indexes, state);
         held.origin = self.note_read(instruction.at, &path, state);
-        indexes.iter().for_each(|index| self.mark_whole(index.nodes()));
+        indexes.iter().for_each(|index| self.use_whole(index));
         if let Fact::Mark(_) = held.fact {
             // Errors since a mark in a slot are raised later.
             held.fact = Fact::Present;
@@ -184,13 +196,15 @@ impl<'w> FactWalk<'w, '_> {
     pub(super) fn note_read(&mut self, at: u32, path: &Path<'w>, state: &FactState<'w>) -> Option<Rc<Origin<'w>>> {
         self.reads.as_ref()?;
         let mut roots = path.roots();
-        let mut origin = (*self.root(roots.next()?, state).origin?).clone();
+        let names: Vec<&str> = path.segments().map_while(|(segment, _)| self.attribute(segment)).collect();
+        let keys: Vec<_> = names.iter().map(|name| StepKey::Name(name)).collect();
+        let (base, taken) = self.part(self.root(roots.next()?, state), &keys);
+        let mut origin = (*base.origin?).clone();
         for root in roots {
             origin.or.push(Some(self.root_name(root)).filter(|name| !name.is_empty())?);
         }
-        let names: Vec<&str> = path.segments().map_while(|(segment, _)| self.attribute(segment)).collect();
         let is_whole = names.len() == path.len();
-        origin.node = names.iter().try_fold(origin.node, |node, name| self.tree.child(node, name))?;
+        origin.node = names.iter().skip(taken).try_fold(origin.node, |node, name| self.tree.child(node, name))?;
         self.reads.as_mut()?.insert((origin.clone(), at));
         (is_whole && origin.or.len() <= OTHERS).then(|| origin.into())
     }
@@ -205,11 +219,7 @@ impl<'w> FactWalk<'w, '_> {
     fn key(&self, segment: Segment, indexes: &[Held<'w>]) -> StepKey<'w> {
         match segment {
             Segment::Attr(name) => StepKey::Name(self.code.str(name)),
-            Segment::Index(nth) => match indexes.get(nth as usize).map(|held| held.fact.scalar()) {
-                Some(Fact::Str(name)) => StepKey::Name(name),
-                Some(Fact::Int(at)) => usize::try_from(at).map_or(StepKey::Unknown, StepKey::Item),
-                _ => StepKey::Unknown,
-            },
+            Segment::Index(nth) => indexes.get(nth as usize).map_or(StepKey::Unknown, |held| step_key(held.fact)),
         }
     }
 
@@ -230,11 +240,20 @@ impl<'w> FactWalk<'w, '_> {
         }
     }
 
-    fn walk_fact(&self, root: Root, base: Fact<'w>, keys: &[StepKey<'w>]) -> Result<Fact<'w>, Lack<'w>> {
+    /// Returns the fact about the value at the keys after the first `taken`, which lead to `base`.
+    fn walk_fact(
+        &self,
+        root: Root,
+        base: Fact<'w>,
+        (keys, taken): (&[StepKey<'w>], usize),
+    ) -> Result<Fact<'w>, Lack<'w>> {
+        if taken > 0 && taken == keys.len() {
+            return Ok(base);
+        }
         if let Fact::Absent(_) = base {
             return Err(Lack { step: None, name: self.root_name(root), parent: self.inputs });
         }
-        keys.iter().enumerate().try_fold(base, |fact, (at, key)| {
+        keys.iter().enumerate().skip(taken).try_fold(base, |fact, (at, key)| {
             let lack = |name, parent| Lack { step: u32::try_from(at).ok(), name, parent };
             match (fact, *key) {
                 (Fact::Data(Data::Map(map)), StepKey::Name(name)) => match map.get(name) {
@@ -248,6 +267,60 @@ impl<'w> FactWalk<'w, '_> {
                 _ => Ok(Fact::Unknown),
             }
         })
+    }
+
+    /// Returns the value that the first keys lead to within maps and lists that the program makes, and their number. What a
+    /// program adds to such a map later was given to a function, and so counts as read.
+    fn part(&mut self, mut base: Held<'w>, keys: &[StepKey<'w>]) -> (Held<'w>, usize) {
+        let mut taken = 0;
+        while let (Some(parts), Some(key)) = (base.parts.clone(), keys.get(taken)) {
+            let found = match (&*parts, key) {
+                (Parts::Fields(fields), StepKey::Name(name)) => {
+                    fields.iter().rev().find(|(key, _)| key == name).map(|(_, held)| held)
+                }
+                (Parts::Items(items), StepKey::Item(at)) => items.get(*at),
+                _ => {
+                    self.use_parts(&base);
+                    return (Held::default(), keys.len());
+                }
+            };
+            let missing = || Held::of(if self.mutable { Fact::Unknown } else { Fact::Absent(None) });
+            base = found.cloned().unwrap_or_else(missing);
+            taken += 1;
+        }
+        (base, taken)
+    }
+
+    /// Returns the value that an operation of the language makes of others, or takes out of one.
+    pub(super) fn composed(&mut self, name: &str, arguments: &[Held<'w>]) -> Option<Held<'w>> {
+        match (name, arguments) {
+            (FIELDS, pairs) if pairs.len().is_multiple_of(2) => {
+                let field = |pair: &[Held<'w>]| match (pair.first()?.fact.scalar(), pair.get(1)?) {
+                    (Fact::Str(key), held) => Some((key, held.clone())),
+                    _ => None,
+                };
+                Held::made(Parts::Fields(pairs.chunks(2).map(field).collect::<Option<_>>()?))
+            }
+            (ITEMS, items) => Held::made(Parts::Items(items.to_vec())),
+            (ELEMENT, [of, indexes @ ..]) => Some(self.element(of, indexes)),
+            _ => None,
+        }
+    }
+
+    /// Returns the element of a value at these indexes.
+    fn element(&mut self, of: &Held<'w>, indexes: &[Held<'w>]) -> Held<'w> {
+        let keys: Vec<_> = indexes.iter().map(|index| step_key(index.fact)).collect();
+        indexes.iter().for_each(|index| self.use_whole(index));
+        let (base, taken) = self.part(of.clone(), &keys);
+        let rest = keys.get(taken..).unwrap_or(&[]);
+        let nodes = self.walk_nodes(base.nodes(), rest);
+        let root = Root::Slot(u32::MAX);
+        let fact = match self.walk_fact(root, base.fact, (&keys, taken)) {
+            Ok(Fact::Absent(_)) | Err(_) => Fact::Unknown,
+            Ok(fact) => fact,
+        };
+        let parts = base.parts.filter(|_| rest.is_empty());
+        Held { fact, nodes: (!nodes.is_empty()).then(|| nodes.into()), origin: None, parts }
     }
 
     /// Returns the nodes of a path below `from`. Everything counts as read below a node whose key is computed.
@@ -271,6 +344,15 @@ impl<'w> FactWalk<'w, '_> {
     pub(super) fn children(&mut self, nodes: &[NodeId], name: &str) -> Vec<NodeId> {
         let tree = &mut *self.tree;
         nodes.iter().filter_map(|&node| tree.child(node, name)).collect()
+    }
+}
+
+/// Returns the step to a key with this fact.
+fn step_key(key: Fact<'_>) -> StepKey<'_> {
+    match key.scalar() {
+        Fact::Str(name) => StepKey::Name(name),
+        Fact::Int(at) => usize::try_from(at).map_or(StepKey::Unknown, StepKey::Item),
+        _ => StepKey::Unknown,
     }
 }
 

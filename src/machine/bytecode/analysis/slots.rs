@@ -14,7 +14,44 @@ pub(super) struct Held<'w> {
     pub nodes: Option<Rc<[NodeId]>>,
     /// The one path that it is the value of, if reads are recorded.
     pub origin: Option<Rc<Origin<'w>>>,
+    /// The values in it, if it is a map or list that the program makes. Then it has no nodes of its own.
+    pub parts: Option<Rc<Parts<'w>>>,
 }
+
+/// The values in a map or list that the program makes.
+#[derive(Debug)]
+pub(super) enum Parts<'w> {
+    Fields(Vec<(&'w str, Held<'w>)>),
+    Items(Vec<Held<'w>>),
+}
+
+impl<'w> Parts<'w> {
+    pub fn values(&self) -> Box<dyn Iterator<Item = &Held<'w>> + '_> {
+        match self {
+            Parts::Fields(fields) => Box::new(fields.iter().map(|(_, held)| held)),
+            Parts::Items(items) => Box::new(items.iter()),
+        }
+    }
+
+    /// Returns the values that are one of those in two maps with the same keys, or in two lists of the same length.
+    fn or(&self, other: &Self, lost: &mut Vec<NodeId>) -> Option<Self> {
+        match (self, other) {
+            (Parts::Fields(a), Parts::Fields(b)) if a.iter().map(|(key, _)| key).eq(b.iter().map(|(key, _)| key)) => {
+                let both = a.iter().zip(b).map(|((key, a), (_, b))| (*key, a.clone().or(b.clone(), lost)));
+                Some(Parts::Fields(both.collect()))
+            }
+            (Parts::Items(a), Parts::Items(b)) if a.len() == b.len() => {
+                Some(Parts::Items(a.iter().zip(b).map(|(a, b)| a.clone().or(b.clone(), lost)).collect()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Maximum number of values in a made map or list, with those in them.
+const PARTS: usize = 128;
+/// Maximum nesting of made maps and lists.
+const DEPTH: usize = 8;
 
 /// A path from an input.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,7 +86,28 @@ pub(super) const TRACKED: usize = 16;
 
 impl<'w> Held<'w> {
     pub fn of(fact: Fact<'w>) -> Self {
-        Self { fact, nodes: None, origin: None }
+        Self { fact, nodes: None, origin: None, parts: None }
+    }
+
+    /// Returns the value with these parts. `None` if they are too many to track.
+    pub fn made(parts: Parts<'w>) -> Option<Self> {
+        let is_small = parts.values().map(|held| held.size(DEPTH - 1)).sum::<usize>() <= PARTS;
+        is_small.then(|| Self { parts: Some(Rc::new(parts)), ..Self::of(Fact::Present) })
+    }
+
+    /// Returns the number of values in it and itself. More than can be tracked if they nest deeper than `depth`.
+    fn size(&self, depth: usize) -> usize {
+        let Some(parts) = &self.parts else { return 1 };
+        match depth.checked_sub(1) {
+            Some(depth) => parts.values().fold(1, |sum, held| sum + held.size(depth)),
+            None => PARTS + 1,
+        }
+    }
+
+    /// Adds all nodes of the value and of those in it.
+    pub fn all_nodes(&self, found: &mut Vec<NodeId>) {
+        found.extend_from_slice(self.nodes());
+        self.parts.iter().flat_map(|parts| parts.values()).for_each(|held| held.all_nodes(found));
     }
 
     pub fn nodes(&self) -> &[NodeId] {
@@ -60,6 +118,15 @@ impl<'w> Held<'w> {
     /// `lost`.
     pub fn or(self, other: Self, lost: &mut Vec<NodeId>) -> Self {
         let fact = self.fact.or(other.fact);
+        let parts = match (&self.parts, &other.parts) {
+            (Some(mine), Some(others)) if Rc::ptr_eq(mine, others) => Some(mine.clone()),
+            (Some(mine), Some(others)) => mine.or(others, lost).map(Rc::new),
+            _ => None,
+        };
+        if parts.is_none() {
+            let both = [&self.parts, &other.parts].into_iter().flatten();
+            both.flat_map(|parts| parts.values()).for_each(|held| held.all_nodes(lost));
+        }
         let origin = match (self.origin, other.origin) {
             (Some(mine), Some(others)) => Some(mine).filter(|mine| *mine == others),
             (mine, others) => mine.or(others),
@@ -78,7 +145,7 @@ impl<'w> Held<'w> {
             }
             (nodes, _) => nodes,
         };
-        Self { fact, nodes, origin }
+        Self { fact, nodes, origin, parts }
     }
 }
 

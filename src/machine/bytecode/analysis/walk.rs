@@ -49,7 +49,9 @@ pub(super) struct FactWalk<'w, 't> {
     /// The paths that it looks up from one input, if they are recorded.
     pub reads: Option<BTreeSet<Read<'w>>>,
     /// What was given to all named chunks, because one of them was called by an unknown name.
-    pub called_each: HashSet<Vec<NodeId>>,
+    pub called_each: HashSet<String>,
+    /// `true` if the program may change maps.
+    pub mutable: bool,
     /// The number of steps left.
     pub left: u64,
 }
@@ -136,7 +138,7 @@ impl<'w, 't> FactWalk<'w, 't> {
             None => {
                 let node = tree.child(ReadPaths::ROOT, code.str(name));
                 let origin = node.map(|node| Origin { node, or: Vec::new() }.into());
-                Held { fact: Fact::Unknown, nodes: node.map(|node| [node].into()), origin }
+                Held { fact: Fact::Unknown, nodes: node.map(|node| [node].into()), origin, parts: None }
             }
         };
         let globals = code.globals().iter().map(global).collect();
@@ -156,6 +158,7 @@ impl<'w, 't> FactWalk<'w, 't> {
             tested,
             reads: None,
             called_each: HashSet::new(),
+            mutable: program.start().mutable,
             left,
         }
     }
@@ -288,12 +291,13 @@ impl<'w, 't> FactWalk<'w, 't> {
         label: u32,
         state: &mut FactState<'w>,
     ) -> Flow<'w> {
+        self.use_parts(&over);
         let nodes = self.children(over.nodes(), ReadPaths::ITEM);
         let origin = over.origin.filter(|_| names == 1).and_then(|origin| {
             let node = self.tree.child(origin.node, ReadPaths::ITEM)?;
             Some(Origin { node, or: origin.or.clone() }.into())
         });
-        let item = Held { fact: Fact::Present, nodes: (!nodes.is_empty()).then(|| nodes.into()), origin };
+        let item = Held { fact: Fact::Present, nodes: (!nodes.is_empty()).then(|| nodes.into()), origin, parts: None };
         let items = match over.fact {
             Fact::Data(Data::List(items)) => LoopItems::List(items),
             Fact::Data(Data::Map(map)) if names == 2 => LoopItems::Map(map),
@@ -337,6 +341,17 @@ impl<'w, 't> FactWalk<'w, 't> {
     /// Counts everything below these nodes as read.
     pub fn mark_whole(&mut self, nodes: &[NodeId]) {
         nodes.iter().for_each(|node| self.tree.mark_whole(*node));
+    }
+
+    /// Counts everything in a value as read.
+    pub fn use_whole(&mut self, held: &Held<'w>) {
+        self.mark_whole(held.nodes());
+        self.use_parts(held);
+    }
+
+    /// Counts everything in the values of a made map or list as read.
+    pub fn use_parts(&mut self, held: &Held<'w>) {
+        held.parts.iter().flat_map(|parts| parts.values()).for_each(|held| self.use_whole(held));
     }
 
     /// Records a miss.

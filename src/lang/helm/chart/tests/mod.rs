@@ -283,7 +283,7 @@ fn documents_hooks_and_notes() {
     assert_eq!((kinds, output.notes.as_deref()), (vec!["Service", "Zebra"], Some("notes: : :")));
     let [hook] = output.hooks.as_slice() else { panic!("{:?}", output.hooks) };
     assert_eq!((hook.weight, hook.events.as_slice()), (-3, &[HookEvent::PostInstall, HookEvent::Test][..]));
-    let bare = Selection { hooks: false, crds: true };
+    let bare = Selection { hooks: false, tests: true, crds: true };
     let text = "---\n# Source: app/crds/c.yaml\nkind: CustomResourceDefinition\n\n---\n# Source: app/templates/a.yaml\n\
                 kind: Service\nmetadata: {name: s}\n\n---\n# Source: app/templates/a.yaml\nkind: Zebra\n";
     assert_eq!(output.text_of(bare), text);
