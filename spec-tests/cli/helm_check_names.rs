@@ -53,6 +53,7 @@ fn names_that_may_be_missing_are_no_mistakes() {
         "{{ range .Values.extra }}a: {{ .name }}{{ end }}",
         "{{ range $k, $v := .Values.extra }}a: {{ $.Values.other }}{{ end }}",
         "{{ if .Values.extra }}{{ include \"show\" . }}{{ end }}",
+        "# a: {{ .Values.extra }}",
         // With an answer.
         "a: {{ default .Release.Namespace .Values.namespaceOverride }}",
         "a: {{ .Values.namespaceOverride | default .Values.nameOverride | quote }}",
@@ -184,6 +185,19 @@ fn values_given_twice_names_of_clusters_and_unknown_hooks_are_warnings() {
     sandbox.write("c/templates/x.yaml", "kind: A\n");
     let none = sandbox.run(&["stamp", "c", "--fleet", "fleet.ndjson", "-o", "out"]).expect(0);
     assert!(!none.stderr.contains("of the fleet replaces"), "{}", none.stderr);
+}
+
+#[test]
+fn files_with_the_names_of_other_tools_are_warnings() {
+    let sandbox = sandbox();
+    sandbox.write("c/template/y.yaml", "kind: A\n");
+    sandbox.write("c/charts/d/Chart.yaml", "apiVersion: v2\nname: d\nversion: 1.0.0\n");
+    sandbox.write("c/charts/d/values.yml", "a: 1\n");
+    sandbox.write("c/charts/d/templates/d.yaml", "kind: A\n");
+    let says = ["the chart `web` has a folder `template`", "the chart `web/charts/d` has `values.yml`", "`values.yaml`"];
+    sandbox.run(&["check", "c"]).expect(0).says(&says).says(&["2 warnings"]);
+    sandbox.run(&["render", "c"]).expect(0).says(&says);
+    sandbox.run(&["render", "c", "--strict"]).expect(1).says(&says);
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod cache;
 mod catalog;
 mod cel;
 mod cel_yaml;
+mod check_findings;
 mod console;
 mod deploy;
 mod documents;

@@ -436,8 +436,15 @@ fn missing_names(chart: &ChartTemplate, plan: &ReleasePlan, program: &Template, 
     at_most(found.map(|found| plan.explain(found, &[])).collect(), MISSING, 0)
 }
 
-/// Returns `true` for a name that may be missing on purpose.
+/// Returns `true` for a name that may be missing on purpose, or whose value is written to a comment.
 fn is_meant(found: &Diagnostic) -> bool {
+    let is_comment = found.primary().is_some_and(|label| {
+        let before = label.source.text().get(..label.span.start as usize).unwrap_or("");
+        before.lines().next_back().is_some_and(|line| line.trim_start().starts_with('#'))
+    });
+    if is_comment {
+        return true;
+    }
     let is_short = found.fields.get(LOOKED_UP).is_none_or(|name| name.len() < LONG);
     is_short && helm::is_optional(found)
 }

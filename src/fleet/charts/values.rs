@@ -1,5 +1,5 @@
-//! Likely mistakes in the values of a chart that Helm accepts: keys that a file gives twice, and keys of a fleet that replace
-//! the chart's own.
+//! Likely mistakes in the files and values of a chart that Helm accepts: keys that a file gives twice, keys of a fleet that
+//! replace the chart's own, and files with the names of other tools.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use crate::selector::Selection;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, Severity};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::Source;
-use dropforge_helm::chart::Plan;
+use dropforge_helm::chart::{Plan, PlannedChart};
 use dropforge_value::{Scanner, Step, yaml};
 
 /// The keys with which the clusters of a fleet name themselves.
 const OF_FLEET: [&str; 2] = ["name", "cluster"];
 
 impl ChartSet {
-    /// Returns a warning for each key that a file of values has twice, and for each value of the chart that the first of the
-    /// clusters replaces by its name.
+    /// Returns a warning for each key that a file of values has twice, for each value of the chart that the first of the
+    /// clusters replaces by its name, and for files that Helm would read under another name.
     ///
     /// # Errors
     /// Errors of reading the cluster.
@@ -27,6 +27,7 @@ impl ChartSet {
         let files = given.iter().cloned().chain(defaults);
         let mut scanner = Scanner::new();
         let mut found: Vec<_> = files.flat_map(|file| given_twice(&mut scanner, &file)).collect();
+        found.extend(whole.charts().iter().flat_map(unread_files));
         clusters.first().each(&mut |_, cluster| {
             found.extend(OF_FLEET.iter().filter_map(|key| self.replaced(&whole, key, cluster)));
             Ok(())
@@ -58,6 +59,22 @@ impl ChartSet {
         let warning = warning.at(&file, span, format!("`.Values.{key}` is given here"));
         Some(warning.for_cluster(cluster.name()).with_help("name the clusters by another key, with `--name-key`"))
     }
+}
+
+/// Returns the warnings about files of a chart that Helm does not read, as they have other names than it wants.
+fn unread_files(chart: &PlannedChart) -> Vec<Box<Diagnostic>> {
+    let names: Vec<&str> = chart.files().iter().map(|(name, _)| name).collect();
+    let has = |test: &dyn Fn(&str) -> bool| names.iter().any(|name| test(name));
+    let mut found = Vec::new();
+    if has(&|name| name == "values.yml") && chart.values_file().is_none() {
+        let message = format!("the chart `{}` has `values.yml`, which Helm does not read", chart.path());
+        found.push(Diagnostic::warning(Code::UnreadValue, message).with_help("rename it to `values.yaml`"));
+    }
+    if has(&|name| name.starts_with("template/")) {
+        let message = format!("the chart `{}` has a folder `template`, which Helm does not render", chart.path());
+        found.push(Diagnostic::warning(Code::UnreadValue, message).with_help("rename it to `templates`"));
+    }
+    found
 }
 
 /// Returns a warning for each key that a file has twice.

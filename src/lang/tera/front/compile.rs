@@ -105,6 +105,23 @@ impl<'a> Templates<'a> {
         if errors.is_empty() { Ok(templates) } else { Err(at_most(errors, unit.limits.diagnostics, 0)) }
     }
 
+    /// Returns a warning for each block of the entry that no template has which the entry extends: nothing renders it.
+    fn unused_blocks(&self) -> Vec<Box<Diagnostic>> {
+        let Some(entry) = self.list.first().filter(|entry| !entry.parents.is_empty()) else { return Vec::new() };
+        let parents: Vec<&Loaded<'a>> = entry.parents.iter().filter_map(|id| self.list.get(*id)).collect();
+        let blocks = entry.tree.body.iter().filter_map(|node| if let Node::Block(block) = node { Some(block) } else { None });
+        let is_unused = |block: &&&Block<'a>| parents.iter().all(|parent| parent.block(block.name.text).is_none());
+        let warning = |block: &&Block<'a>| {
+            let names = || parents.iter().flat_map(|parent| parent.blocks.keys().copied());
+            let message = format!("no template that this one extends has a block `{}`, so it is not rendered", block.name.text);
+            Diagnostic::warning(Code::BadInheritance, message)
+                .at(&entry.source, block.name.span, "")
+                .with_suggestion(block.name.text, names())
+                .with_available(names())
+        };
+        blocks.filter(is_unused).map(warning).collect()
+    }
+
     /// Returns the template `name` if it was looked up and found.
     pub fn id(&self, name: &str) -> Option<Id> {
         self.ids.get(name).copied().flatten()
@@ -309,6 +326,7 @@ fn compile_one<'a>(cache: &mut ParseCache<'a>, emitter: &mut Emitter<'a>, unit: 
     emitter.restart(unit.limits.code_words);
     emitter.reserve(templates.list.iter().map(|one| one.source.text().len()).sum());
     let (lints, raw_files) = lower::lower(unit, &templates, emitter).map_err(|error| vec![error])?;
+    let lints = lints.into_iter().chain(templates.unused_blocks()).collect();
     let lints = at_most(without_duplicates(lints), unit.limits.diagnostics, 0);
     let program = emitter.finish().map_err(|error| vec![error])?;
     Ok(Compiled { program, lints, reaches: templates.reaches(raw_files), tree: None })
