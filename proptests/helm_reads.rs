@@ -140,7 +140,10 @@ fn without_unread(inputs: &Json, read: &ReadPaths) -> Vec<(String, Json)> {
         for key in map.keys() {
             let path: Vec<String> = path.iter().chain([key]).cloned().collect();
             let below = |top| [top, "Values"].into_iter().chain(path.iter().map(String::as_str)).map(Some);
-            if ["c", TEMPLATE].into_iter().any(|top| read.names(&read.start()).any(|name| name == top) && read.reads(below(top))) {
+            if ["c", TEMPLATE]
+                .into_iter()
+                .any(|top| read.names(&read.start()).any(|name| name == top) && read.reads(below(top)))
+            {
                 open.push(path);
                 continue;
             }

@@ -73,7 +73,9 @@ impl Stderr {
 
     /// Prints the warnings of compiling about arguments that are ignored. The other ones are those of a check.
     pub(crate) fn ignored_arguments(&self, lints: impl IntoIterator<Item = Box<Diagnostic>>) {
-        self.diagnostics(lints.into_iter().filter(|lint| matches!(lint.code, Code::BadArgument | Code::BadInheritance)));
+        self.diagnostics(
+            lints.into_iter().filter(|lint| matches!(lint.code, Code::BadArgument | Code::BadInheritance)),
+        );
     }
 
     /// Prints a warning.

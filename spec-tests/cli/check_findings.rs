@@ -8,7 +8,8 @@ fn check_finds_functions_that_no_option_allows() {
         ("a.yaml.tera", "a: {{ get_env(name=\"X\", default=\"\") }}\nb: {% if x %}{{ now() }}{% endif %}\n"),
         ("b.tftpl", "${timestamp()}\n"),
     ]);
-    let says = ["E0405", "function `get_env` is not allowed by default", "a.yaml.tera:1:", "function `now`", "2 errors"];
+    let says =
+        ["E0405", "function `get_env` is not allowed by default", "a.yaml.tera:1:", "function `now`", "2 errors"];
     sandbox.run(&["check", "a.yaml.tera"]).expect(1).says(&says);
     sandbox.run(&["check", "a.yaml.tera", "--allow", "clock"]).expect(1).says(&["`get_env`", "1 error"]);
     let all = ["check", "a.yaml.tera", "b.tftpl", "--allow", "clock", "--allow", "environment"];

@@ -98,7 +98,11 @@ fn mistakes_are_found_where_a_name_may_be_missing() {
         sandbox.write("c/templates/x.yaml", &format!("kind: A\n{text}\n"));
         for command in ["check", "render"] {
             let outcome = sandbox.run(&[command, "c"]).expect(0).says(&[near]);
-            assert!(outcome.stderr.contains("nothing gives") && outcome.stderr.contains(name), "{text}: {}", outcome.stderr);
+            assert!(
+                outcome.stderr.contains("nothing gives") && outcome.stderr.contains(name),
+                "{text}: {}",
+                outcome.stderr
+            );
             assert_eq!(outcome.stderr.matches("nothing gives").count(), 1, "{text}: {}", outcome.stderr);
         }
     }
@@ -109,7 +113,11 @@ fn a_run_warns_of_what_check_finds_and_writes_nothing_if_it_is_strict() {
     let sandbox = sandbox();
     sandbox.write("c/templates/x.yaml", "image: \"{{ .Values.image.repositry }}:{{ .Values.image.tag }}\"\n{{ if .Values.active }}b: {{ .Values.imge }}{{ end }}\n");
     sandbox.write("fleet.ndjson", "{\"name\": \"a\"}\n{\"name\": \"b\"}\n{\"name\": \"c\", \"active\": true}\n");
-    let says = ["warning[E0201]: nothing gives `.Values.image.repositry`", "did you mean `.Values.image.repository`?", "c/templates/x.yaml:1:"];
+    let says = [
+        "warning[E0201]: nothing gives `.Values.image.repositry`",
+        "did you mean `.Values.image.repository`?",
+        "c/templates/x.yaml:1:",
+    ];
     let outcome = sandbox.run(&["render", "c"]).expect(0).says(&says);
     assert!(outcome.stdout.contains("image: \":v1\""), "{}", outcome.stdout);
     let stamp = ["stamp", "c", "--fleet", "fleet.ndjson", "-o", "out"];
@@ -119,12 +127,19 @@ fn a_run_warns_of_what_check_finds_and_writes_nothing_if_it_is_strict() {
     assert_eq!(sandbox.run(&["render", "c", "-q"]).expect(0).stderr, "");
     // All clusters are looked at then.
     let strict = ["stamp", "c", "--fleet", "fleet.ndjson", "-o", "strict", "--strict"];
-    sandbox.run(&strict).expect(1).says(&says).says(&["nothing gives `.Values.imge`", "cluster: c", "nothing is written: 2 warnings"]);
+    sandbox.run(&strict).expect(1).says(&says).says(&[
+        "nothing gives `.Values.imge`",
+        "cluster: c",
+        "nothing is written: 2 warnings",
+    ]);
     assert!(!sandbox.path("strict").exists(), "nothing is written");
     sandbox.run(&["compile", "c", "-o", "c.mpk"]).expect(0);
     sandbox.run(&["render", "c.mpk"]).expect(0).says(&says[..2]);
     // Secrets of the values are not shown.
-    sandbox.write("c/values.schema.json", "{\"properties\": {\"image\": {\"properties\": {\"repository\": {\"writeOnly\": true}}}}}");
+    sandbox.write(
+        "c/values.schema.json",
+        "{\"properties\": {\"image\": {\"properties\": {\"repository\": {\"writeOnly\": true}}}}}",
+    );
     sandbox.write("c/values.yaml", &VALUES.replace("nginx", "hunter22"));
     let outcome = sandbox.run(&["render", "c"]).expect(0).says(&says[..1]);
     assert!(!outcome.stderr.contains("hunter22"), "{}", outcome.stderr);
@@ -162,18 +177,33 @@ fn documents_that_are_not_shown_and_empty_ones_give_no_warnings() {
 #[test]
 fn values_given_twice_names_of_clusters_and_unknown_hooks_are_warnings() {
     let sandbox = sandbox();
-    sandbox.write("c/values.yaml", &format!("{VALUES}name: web\ncluster: {{name: x, zone: y}}\nimage: {{tag: v2, repository: r}}\n"));
+    sandbox.write(
+        "c/values.yaml",
+        &format!("{VALUES}name: web\ncluster: {{name: x, zone: y}}\nimage: {{tag: v2, repository: r}}\n"),
+    );
     sandbox.write("c/templates/x.yaml", "kind: A\nmetadata:\n  name: {{ .Values.name }}-{{ .Values.cluster.name }}\n");
     sandbox.write("c/templates/hook.yaml", "kind: Job\nmetadata:\n  annotations:\n    helm.sh/hook: pre-instal\n");
     sandbox.write("v.yaml", "image: {tag: v3, tag: v4}\n");
     sandbox.write("fleet.ndjson", "{\"name\": \"eu\", \"cluster\": {\"name\": \"eu\"}}\n{\"name\": \"us\"}\n");
-    let hook = ["no hook is named `pre-instal`, so the document is left out", "c/templates/hook.yaml:4:5", "did you mean `pre-install`?"];
+    let hook = [
+        "no hook is named `pre-instal`, so the document is left out",
+        "c/templates/hook.yaml:4:5",
+        "did you mean `pre-install`?",
+    ];
     let twice = ["the key `tag` is given twice", "v.yaml:1:18", "the key `image` is given twice", "c/values.yaml:13:1"];
     for command in ["render", "check"] {
         sandbox.run(&[command, "c", "-f", "v.yaml"]).expect(0).says(&hook).says(&twice);
     }
-    let replaced = ["`name` of the fleet replaces the chart's own value of that name", "fleet.ndjson:1:2", "c/values.yaml:11:1", "`cluster` of the fleet replaces", "`--name-key`"];
-    for args in [&["stamp", "c", "--fleet", "fleet.ndjson", "-o", "out"][..], &["check", "c", "--fleet", "fleet.ndjson"]] {
+    let replaced = [
+        "`name` of the fleet replaces the chart's own value of that name",
+        "fleet.ndjson:1:2",
+        "c/values.yaml:11:1",
+        "`cluster` of the fleet replaces",
+        "`--name-key`",
+    ];
+    for args in
+        [&["stamp", "c", "--fleet", "fleet.ndjson", "-o", "out"][..], &["check", "c", "--fleet", "fleet.ndjson"]]
+    {
         let outcome = sandbox.run(args).expect(0).says(&hook).says(&replaced);
         assert_eq!(outcome.stderr.matches("of the fleet replaces").count(), 2, "{}", outcome.stderr);
     }
@@ -194,7 +224,8 @@ fn files_with_the_names_of_other_tools_are_warnings() {
     sandbox.write("c/charts/d/Chart.yaml", "apiVersion: v2\nname: d\nversion: 1.0.0\n");
     sandbox.write("c/charts/d/values.yml", "a: 1\n");
     sandbox.write("c/charts/d/templates/d.yaml", "kind: A\n");
-    let says = ["the chart `web` has a folder `template`", "the chart `web/charts/d` has `values.yml`", "`values.yaml`"];
+    let says =
+        ["the chart `web` has a folder `template`", "the chart `web/charts/d` has `values.yml`", "`values.yaml`"];
     sandbox.run(&["check", "c"]).expect(0).says(&says).says(&["2 warnings"]);
     sandbox.run(&["render", "c"]).expect(0).says(&says);
     sandbox.run(&["render", "c", "--strict"]).expect(1).says(&says);
@@ -205,13 +236,16 @@ fn tests_are_left_out() {
     let sandbox = sandbox();
     sandbox.write("c/templates/x.yaml", "kind: Pod\nmetadata:\n  annotations:\n    helm.sh/hook: test\n---\nkind: Job\nmetadata:\n  annotations:\n    helm.sh/hook: pre-install\n");
     sandbox.write("fleet.ndjson", "{\"name\": \"a\"}\n{\"name\": \"b\"}\n{\"name\": \"c\"}\n");
-    for (more, has) in [(&[][..], [true, true]), (&["--skip-tests"], [false, true]), (&["--no-hooks"], [false, false])] {
+    for (more, has) in [(&[][..], [true, true]), (&["--skip-tests"], [false, true]), (&["--no-hooks"], [false, false])]
+    {
         let found = |text: &str| [text.contains("kind: Pod"), text.contains("kind: Job")];
         assert_eq!(found(&sandbox.run(&[&["render", "c"], more].concat()).expect(0).stdout), has, "{more:?}");
         let single = ["stamp", "c", "--fleet", "fleet.ndjson", "--layout", "single", "-o", "-"];
         let text = sandbox.run(&[&single[..], more].concat()).expect(0).stdout;
         assert_eq!(text.matches("kind: Pod").count(), if has[0] { 3 } else { 0 }, "{more:?}");
-        sandbox.run(&[&["stamp", "c", "--fleet", "fleet.ndjson", "-o", "out", "--prune", "--prune-force"], more].concat()).expect(0);
+        sandbox
+            .run(&[&["stamp", "c", "--fleet", "fleet.ndjson", "-o", "out", "--prune", "--prune-force"], more].concat())
+            .expect(0);
         let text: String = sandbox.tree("out").values().cloned().collect();
         assert_eq!(text.matches("kind: Pod").count(), if has[0] { 3 } else { 0 }, "{more:?}");
     }
@@ -233,7 +267,8 @@ fn values_that_pass_through_maps_lists_and_templates_are_followed() {
         "{{ index .Values \"image\" \"tag\" }}",
     ] {
         // The helper with a list may not be called by a computed name with a map.
-        let helpers = if text.contains("(print") || text.contains("(ternary") { "{{ define \"d\" }}{{ end }}" } else { "" };
+        let helpers =
+            if text.contains("(print") || text.contains("(ternary") { "{{ define \"d\" }}{{ end }}" } else { "" };
         if !helpers.is_empty() {
             sandbox.write("c/templates/_h.tpl", helpers);
         }

@@ -8,9 +8,12 @@
 use std::sync::OnceLock;
 
 mod forms;
+mod mistakes;
 mod stamper;
 mod values;
 
+pub(crate) use self::forms::OwnInputs;
+pub use self::mistakes::missing_in_chart;
 pub use self::stamper::ChartStamper;
 
 use super::cluster::Cluster;
@@ -18,19 +21,17 @@ use super::input::Format;
 use super::job::Stamp;
 use super::kube::KubeSchemas;
 use super::layers::{Layers, Overlay};
-use super::missing::MissingNames;
 use super::pattern::Pattern;
 use super::plan::{Output, Plan};
 use super::sets::{RunOutputs, RunSet};
 use super::unread::ReadValues;
 use super::view::{Merge, View};
 use crate::why::RecordedOutput;
-use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, LOOKED_UP, Result, Severity, at_most, with_article, without_duplicates};
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result, Severity, with_article};
 use dropforge_base::mask::Mask;
 use dropforge_engine::chart::{ChartRender, ChartTemplate};
 use dropforge_engine::recording::{Recorder, Why};
 use dropforge_engine::{OutputSyntax, Template};
-use dropforge_helm as helm;
 use dropforge_helm::chart::{Capabilities, Output as Documents, Plan as ReleasePlan, Release, Selection, UserValues};
 use dropforge_machine::vm::Session;
 use dropforge_value::{Data, DataMap, ReadPaths};
@@ -277,8 +278,6 @@ impl RunSet for ChartSet {
         true
     }
 
-    /// Finds mistakes in values, and the misspelled names in the branches that the values take. Others that nothing gives may
-    /// be optional.
     fn mistakes(
         &self,
         layers: &Layers,
@@ -286,16 +285,7 @@ impl RunSet for ChartSet {
         all: bool,
     ) -> std::result::Result<Vec<Box<Diagnostic>>, Diagnostics> {
         let mut found = self.mistaken_values(clusters)?;
-        let clusters = if all { clusters } else { &clusters.first() };
-        self.each_form(layers, clusters, &mut |cluster, plan| {
-            // The program for the values of one cluster lacks branches that others take.
-            let program = if all { self.template.compile(&plan)? } else { self.template.compile_for(&plan)? };
-            let missing = missing_names(&self.template, &plan, &program, true).into_iter();
-            found.extend(missing.filter(|one| one.help.is_some()).map(|one| one.for_cluster(cluster)));
-            Ok(())
-        })?;
-        let mut found = without_duplicates(found);
-        Mask::of_each(|each| self.template.chart().each_secret(&self.values, each)).hide_in_all(&mut found);
+        found.extend(self.mistakes_of((layers, &|cluster| layers.overlay(cluster).map(Some)), clusters, all)?);
         Ok(found)
     }
 
@@ -396,57 +386,6 @@ impl DocumentCheck {
     pub fn warnings(&self) -> &[Box<Diagnostic>] {
         self.found.get().map_or(&[], Vec::as_slice)
     }
-}
-
-/// Maximum number of missing names of a chart that are reported.
-const MISSING: usize = 100;
-
-/// Minimum length of the name of an optional value that is told if it resembles another. Shorter ones resemble each other.
-const LONG: usize = 5;
-
-/// Returns the names that the templates of a plan look up below `.Values` and that neither the values nor the schema of the
-/// chart have, each at its place, with the line of the values that may be meant. `renders` tells that the templates render
-/// with these values: then no name is an error.
-///
-/// Names that a template also writes as text are left out: it may set or test them. If templates merge maps, so are those
-/// that the values have elsewhere.
-///
-/// # Errors
-/// The errors of [`ChartTemplate::compile`].
-pub fn missing_in_chart(
-    chart: &ChartTemplate,
-    plan: &ReleasePlan,
-    renders: bool,
-) -> std::result::Result<Vec<Box<Diagnostic>>, Diagnostics> {
-    Ok(missing_names(chart, plan, &chart.compile(plan)?, renders))
-}
-
-/// Works like [`missing_in_chart`] for the part of the templates that is in `program`.
-fn missing_names(chart: &ChartTemplate, plan: &ReleasePlan, program: &Template, renders: bool) -> Vec<Box<Diagnostic>> {
-    let values = plan.data(program.program().start().mutable);
-    // A name is used if any branch uses it.
-    let whole = || chart.compile(plan).unwrap_or_else(|_| program.clone());
-    // Names that are put into a map are written as text, or come from another map.
-    let mut names = MissingNames::of_chart(program, &whole);
-    names.look_at(0, &values);
-    let merges = helm::merges_maps(program.program());
-    let found = names.into_diagnostics();
-    let is_wrong = |found: &Diagnostic| renders && found.severity == Severity::Error;
-    let found = found.filter(|found| !is_wrong(found) && !is_meant(found) && !plan.knows(found, merges));
-    at_most(found.map(|found| plan.explain(found, &[])).collect(), MISSING, 0)
-}
-
-/// Returns `true` for a name that may be missing on purpose, or whose value is written to a comment.
-fn is_meant(found: &Diagnostic) -> bool {
-    let is_comment = found.primary().is_some_and(|label| {
-        let before = label.source.text().get(..label.span.start as usize).unwrap_or("");
-        before.lines().next_back().is_some_and(|line| line.trim_start().starts_with('#'))
-    });
-    if is_comment {
-        return true;
-    }
-    let is_short = found.fields.get(LOOKED_UP).is_none_or(|name| name.len() < LONG);
-    is_short && helm::is_optional(found)
 }
 
 #[cfg(test)]

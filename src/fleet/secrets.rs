@@ -18,8 +18,7 @@ impl Layers {
     /// Returns `true` if a schema marks the value at `path` secret ([`is_secret`](dropforge_schema::is_secret)), the
     /// declaration of an HCL variable does (`sensitive`, `ephemeral`), or a decrypted file gives it.
     pub fn is_secret(&self, path: &[Step]) -> bool {
-        self.schemas().is_some_and(|schemas| schemas.is_secret(path))
-            || self.marks().any(|mark| is_secret(mark, path))
+        self.schemas().is_some_and(|schemas| schemas.is_secret(path)) || self.marks().any(|mark| is_secret(mark, path))
     }
 
     /// Returns `true` if the value at `path` is secret for a cluster, which may come from a decrypted file.

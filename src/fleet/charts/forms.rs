@@ -13,7 +13,7 @@ use std::cell::OnceCell;
 
 use super::{ChartSet, Identity, own_values};
 use crate::cluster::Cluster;
-use crate::layers::Layers;
+use crate::layers::{Layers, Overlay};
 use crate::selector::Selection;
 use dropforge_base::diagnostics::{Diagnostics, Result};
 use dropforge_engine::chart::OpenChart;
@@ -353,6 +353,9 @@ fn same_texts(
     Some((found, added))
 }
 
+/// Returns the inputs of a cluster, or `None` if it does not have the release.
+pub(crate) type OwnInputs<'o> = &'o dyn for<'c> Fn(&'c Cluster) -> Result<Option<Overlay<'c>>>;
+
 /// Returns two lists as one, sorted and without duplicates.
 fn joined(some: &[String], mut more: Vec<String>) -> Vec<String> {
     more.extend_from_slice(some);
@@ -373,6 +376,19 @@ impl ChartSet {
         clusters: &Selection<'_>,
         each: &mut dyn FnMut(&str, Plan) -> std::result::Result<(), Diagnostics>,
     ) -> std::result::Result<(), Diagnostics> {
+        self.each_form_of((layers, &|cluster| layers.overlay(cluster).map(Some)), clusters, each)
+    }
+
+    /// Works like [`ChartSet::each_form`], with the inputs that `own` returns. `None` for a cluster without the release.
+    ///
+    /// # Errors
+    /// Same as [`ChartSet::each_form`].
+    pub(in crate::charts) fn each_form_of(
+        &self,
+        (layers, own): (&Layers, OwnInputs<'_>),
+        clusters: &Selection<'_>,
+        each: &mut dyn FnMut(&str, Plan) -> std::result::Result<(), Diagnostics>,
+    ) -> std::result::Result<(), Diagnostics> {
         let (mut forms, session) = (HashSet::new(), Session::new());
         let mut first = Ok(());
         clusters.each(&mut |_, cluster| {
@@ -380,8 +396,8 @@ impl ChartSet {
                 return Ok(());
             }
             // A run tells what is wrong with the values of a cluster.
-            let own: Result<_> = layers.overlay(cluster).and_then(|own| own_values(cluster, &own));
-            let Ok((values, is_table)) = own else { return Ok(()) };
+            let Ok(Some(own)) = own(cluster) else { return Ok(()) };
+            let Ok((values, is_table)) = own_values(cluster, &own) else { return Ok(()) };
             if forms.insert((form(&values).0, is_table, cluster.group()))
                 && let Ok(identity) = self.identity(layers, cluster)
                 && let Ok(plan) = self.plan(&session, (&identity, cluster), (values, is_table))

@@ -96,7 +96,11 @@ fn releases_of_one_form_share_what_is_the_same() {
     assert_eq!(agrees(&chart, &clusters(24)), 20);
     let by_file = ChartSet { single: false, ..self::chart(FILES) };
     assert_eq!(agrees(&by_file, &clusters(24)), 20);
-    let hooks = ChartSet { selection: Selection { hooks: false, tests: true, crds: true }, name: Some("one".to_owned()), ..chart };
+    let hooks = ChartSet {
+        selection: Selection { hooks: false, tests: true, crds: true },
+        name: Some("one".to_owned()),
+        ..chart
+    };
     assert_eq!(agrees(&hooks, &clusters(24)), 20);
 }
 

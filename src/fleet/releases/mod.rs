@@ -9,7 +9,7 @@ mod values;
 use self::stamper::ReleaseStamper;
 use self::values::CLUSTER;
 pub use self::values::{Condition, ReleaseValues};
-use super::charts::ChartSet;
+use super::charts::{ChartSet, OwnInputs};
 use super::cluster::Cluster;
 use super::job::Stamp;
 use super::kube::KubeSchemas;
@@ -18,6 +18,7 @@ use super::output_names::TemplatePaths;
 use super::pattern::Pattern;
 use super::plan::{Output, Plan};
 use super::plan_digest::PlanDigest;
+use super::selector::Selection;
 use super::sets::{RunOutputs, RunSet};
 use super::unread::ReadValues;
 use crate::why::RecordedOutput;
@@ -202,6 +203,25 @@ impl RunSet for ReleaseSet {
             release.set.add_to_digest(digest)?;
         }
         Ok(())
+    }
+
+    fn mistakes(
+        &self,
+        layers: &Layers,
+        clusters: &Selection<'_>,
+        all: bool,
+    ) -> std::result::Result<Vec<Box<Diagnostic>>, Diagnostics> {
+        let mut found = Vec::new();
+        for release in &self.releases {
+            let Some(chart) = release.chart() else { continue };
+            let own: OwnInputs<'_> = &|cluster| {
+                let has_it = release.when.as_ref().map_or(Ok(true), |when| when.holds(&layers.merged(cluster)?))?;
+                if has_it { release.overlay(layers, cluster).map(Some) } else { Ok(None) }
+            };
+            let mistakes = chart.mistakes_of((layers, own), clusters, all)?.into_iter();
+            found.extend(mistakes.map(|error| values::of_release(error, release)));
+        }
+        Ok(found)
     }
 
     fn warnings(&self) -> Vec<&Diagnostic> {

@@ -131,7 +131,7 @@ impl Condition {
     ///
     /// # Errors
     /// Errors of the expression; `input.type` for a value that is not a boolean.
-    fn holds(&self, merged: &DataMap) -> Result<bool> {
+    pub(super) fn holds(&self, merged: &DataMap) -> Result<bool> {
         let mut names = merged.clone();
         let mut all = merged.clone();
         if let Some(own) = all.shift_remove(CLUSTER).and_then(|own| own.try_into_map().ok()) {

@@ -167,9 +167,13 @@ mod tests {
         assert!(!excludes(&rules("!a.txt\n").unwrap(), "a.txt", false));
         assert!(rules("a/**\n").is_err() && rules("[").is_err() && rules("[a-]").is_err() && rules("b*[").is_ok());
         // `!` is no negation in a class, and empty parts of a path are parts.
-        for (rule, path, excluded) in
-            [("[!a]", "a", true), ("[!a]", "b", false), ("dir//a", "dir/a", false), ("//a", "a", false), ("dir//", "dir", false)]
-        {
+        for (rule, path, excluded) in [
+            ("[!a]", "a", true),
+            ("[!a]", "b", false),
+            ("dir//a", "dir/a", false),
+            ("//a", "a", false),
+            ("dir//", "dir", false),
+        ] {
             assert_eq!(excludes(&rules(rule).unwrap(), path, true), excluded, "{rule}");
         }
     }

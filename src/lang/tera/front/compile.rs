@@ -109,11 +109,13 @@ impl<'a> Templates<'a> {
     fn unused_blocks(&self) -> Vec<Box<Diagnostic>> {
         let Some(entry) = self.list.first().filter(|entry| !entry.parents.is_empty()) else { return Vec::new() };
         let parents: Vec<&Loaded<'a>> = entry.parents.iter().filter_map(|id| self.list.get(*id)).collect();
-        let blocks = entry.tree.body.iter().filter_map(|node| if let Node::Block(block) = node { Some(block) } else { None });
+        let blocks =
+            entry.tree.body.iter().filter_map(|node| if let Node::Block(block) = node { Some(block) } else { None });
         let is_unused = |block: &&&Block<'a>| parents.iter().all(|parent| parent.block(block.name.text).is_none());
         let warning = |block: &&Block<'a>| {
             let names = || parents.iter().flat_map(|parent| parent.blocks.keys().copied());
-            let message = format!("no template that this one extends has a block `{}`, so it is not rendered", block.name.text);
+            let message =
+                format!("no template that this one extends has a block `{}`, so it is not rendered", block.name.text);
             Diagnostic::warning(Code::BadInheritance, message)
                 .at(&entry.source, block.name.span, "")
                 .with_suggestion(block.name.text, names())

@@ -85,7 +85,9 @@ impl<'w> FactWalk<'w, '_> {
         }
         let nodes: Option<Rc<[NodeId]>> = (!nodes.is_empty()).then(|| nodes.into());
         match fact {
-            Some(fact) => (Held { fact, nodes, origin: None, parts }, passed.filter(|_| fact.is_present() == Some(true))),
+            Some(fact) => {
+                (Held { fact, nodes, origin: None, parts }, passed.filter(|_| fact.is_present() == Some(true)))
+            }
             None => (Held { fact: Fact::Unknown, nodes, origin: None, parts }, lack),
         }
     }
@@ -403,7 +405,8 @@ pub fn missing<'w>(program: &'w Program, inputs: &'w DataMap, looks_at_changed: 
     let (mut misses, tested) = (walk.misses, walk.tested);
     misses.retain(|miss| miss.effect == Effect::Fails || !tested.contains(&miss.path));
     // An operation that gets the value may be a test for it.
-    let given: HashSet<&str> = misses.iter().filter(|miss| miss.effect == Effect::Given).map(|miss| miss.path).collect();
+    let given: HashSet<&str> =
+        misses.iter().filter(|miss| miss.effect == Effect::Given).map(|miss| miss.path).collect();
     for miss in misses.iter_mut().filter(|miss| miss.effect == Effect::MayFail && given.contains(miss.path)) {
         miss.effect = Effect::Given;
     }
