@@ -34,7 +34,7 @@ inputs! {
     OUTPUT = 1705.0, "bytes", "an output", "`find out -name '*.yaml' -printf '%s\\n' \\| awk '{s+=$1} END {print s/NR}'`";
     IN_TAR = 2540.0, "bytes", "an output in a tar file", "`wc -c < out.tar`, a 50,000th";
     IN_PACK = 39.0, "bytes", "an output in a pack", "`wc -c < out.tar.zst`, a 50,000th";
-    IN_STATE = 112.0, "bytes", "an output in the state", "`cat out/.dropforge/clusters/* \\| wc -c`, a 50,000th";
+    IN_STATE = 166.0, "bytes", "an output in the state", "`cat out/.dropforge/clusters/* \\| wc -c`, a 50,000th";
     REPLICA = 1265.0, "requests/s", "instantiations of a catalog replica over PostgreSQL", "[the catalog's load test](catalog.md#throughput), 16 clients";
     SYNC = 0.3, "ms", "a synced write of 4 KiB", "[the same page](catalog.md#throughput)";
     }

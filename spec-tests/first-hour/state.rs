@@ -198,6 +198,25 @@ fn a_cluster_whose_state_did_not_change_keeps_its_file() {
 }
 
 #[test]
+fn a_list_of_fleets_that_grows_changes_no_other_cluster() {
+    let sandbox = Sandbox::fleet(1);
+    let mut fleets = Vec::new();
+    let mut before = Vec::new();
+    for nth in 0..4 {
+        sandbox.write(&format!("f/c{nth}.yaml"), &format!("name: c{nth}\nn: 1\n"));
+        fleets.push(format!("--fleet=f/c{nth}.yaml"));
+        if nth > 0 {
+            let args: Vec<&str> =
+                ["stamp", "t", "-o", "out"].into_iter().chain(fleets.iter().map(String::as_str)).collect();
+            sandbox.run(&args).expect(0);
+            before.push(sandbox.read("out/.dropforge/clusters/c0.state"));
+        }
+    }
+    before.dedup();
+    assert_eq!(before.len(), 1, "{before:?}");
+}
+
+#[test]
 fn without_the_runs_nobody_is_the_owner() {
     let sandbox = Sandbox::fleet(3);
     sandbox.stamp(&[]).expect(0);

@@ -85,7 +85,7 @@ pub struct Withheld {
 impl RunOptions {
     /// Returns the options `--fleet`.
     pub fn fleets(&self) -> Vec<&str> {
-        self.arguments.iter().filter_map(|argument| argument.strip_prefix("--fleet=")).collect()
+        self.arguments.iter().filter_map(|argument| argument.strip_prefix(FLEET)).collect()
     }
 
     /// Returns what this run is to the files of another run.
@@ -98,13 +98,22 @@ impl RunOptions {
     }
 
     /// Returns what tells runs apart: a digest of their options, whatever they read and whichever values they were given. A
-    /// run with the options of a former one takes its place.
+    /// run with the options of a former one takes its place. A list of fleets is known by their folders, because it grows with
+    /// the clusters, and a branch that adds one to it may not change the lines of the others.
     fn id(&self) -> String {
         let withheld: Vec<_> = self.withheld.iter().map(|one| (&one.option, &one.key)).collect();
-        let key = serde_json::to_vec(&(&self.project, &self.arguments, &self.folder, withheld)).unwrap_or_default();
+        let folder = |fleet: &str| fleet.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+        let has_list = self.fleets().len() > 1;
+        let others = self.arguments.iter().filter(|argument| !has_list || !argument.starts_with(FLEET));
+        let folders: BTreeSet<_> = self.fleets().into_iter().filter(|_| has_list).map(folder).collect();
+        let key = (&self.project, others.collect::<Vec<_>>(), folders, &self.folder, withheld);
+        let key = serde_json::to_vec(&key).unwrap_or_default();
         blake3::hash(&key).to_hex().chars().take(ID).collect()
     }
 }
+
+/// The start of an option that names a fleet.
+const FLEET: &str = "--fleet=";
 
 /// The number of hexadecimal digits of the id of a run.
 const ID: usize = 8;
@@ -307,5 +316,13 @@ mod tests {
             RunOptions { withheld: vec![withheld], ..run(&["stamp"], &[]) }.id()
         };
         assert!(set("a", "1") == set("a", "2") && set("a", "1") != set("b", "1"));
+        // A list of files of clusters grows, and one file is the whole fleet.
+        let of = |fleets: &[&str]| run(fleets, &[]).id();
+        assert_eq!(
+            of(&["--fleet=c/1.yaml", "--fleet=c/2.yaml"]),
+            of(&["--fleet=c/1.yaml", "--fleet=c/2.yaml", "--fleet=c/3.yaml"])
+        );
+        assert!(of(&["--fleet=c/1.yaml", "--fleet=c/2.yaml"]) != of(&["--fleet=c/1.yaml", "--fleet=d/2.yaml"]));
+        assert!(of(&["--fleet=p.csv"]) != of(&["--fleet=d.csv"]));
     }
 }
