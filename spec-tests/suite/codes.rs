@@ -349,7 +349,7 @@ fn bad_manifest() -> Vec<Code> {
         let own = dir.join(dropforge::bulk::STATE);
         std::fs::create_dir(&own).expect("a directory");
         std::fs::write(own.join("runs"), "not ours").expect("a file");
-        code(State::read(Some(&OutputDir::create(dir).expect("open"))))
+        code(dropforge::bulk::State::read(Some(&OutputDir::create(dir).expect("open"))))
     })
 }
 
