@@ -195,6 +195,17 @@ pub(crate) fn cover(secret: char) -> char {
     }
 }
 
+/// Returns a line with another text of the same length after its key.
+pub(crate) fn covered_line(line: &str) -> String {
+    let indent = line.len() - line.trim_start_matches([' ', '-']).len();
+    let is_key = |key: &str| !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-./\"'".contains(c));
+    let key = |mark: &str| {
+        line.get(indent..)?.split_once(mark).filter(|(key, _)| is_key(key)).map(|(key, _)| key.len() + mark.len())
+    };
+    let (shown, secret) = line.split_at(indent + key(": ").or_else(|| key(":\n")).or_else(|| key("=")).unwrap_or(0));
+    shown.chars().chain(secret.chars().map(cover)).collect()
+}
+
 /// Adds a text, its encodings, and their parts.
 fn add(text: &str, patterns: &mut HashSet<String>) {
     let is_common = COMMON.iter().any(|word| word.eq_ignore_ascii_case(text));
@@ -330,5 +341,13 @@ mod tests {
         assert_eq!(error.position(), position);
         let text = format!("{}{}", error.render(false), error.to_json());
         assert!(!text.to_lowercase().contains("ünter22") && text.contains("é: *·******, b: x"), "{text}");
+    }
+
+    #[test]
+    fn a_secret_text_is_shown_with_its_keys_only() {
+        let text = "a:\n  b: 7é\n- c: x\n  pass word: y\n{\"d\": \"z\"}\nE=z\n";
+        let source = Source::secret("v.yaml", text);
+        assert_eq!(source.shown(), "a:\n  b: *·\n- c: *\n  ************\n**********\nE=*\n");
+        assert_eq!((source.text(), Source::new("v.yaml", text).shown()), (text, text));
     }
 }

@@ -132,7 +132,7 @@ impl Layers {
         self
     }
 
-    /// Returns layers without values, which know the same values of decrypted files.
+    /// Returns layers of no values, which know those of decrypted files.
     #[must_use]
     pub fn without_values(&self) -> Self {
         Self { decrypted: self.decrypted.clone(), ..Self::default() }

@@ -42,7 +42,7 @@ impl<'t> PartLines<'t> {
         };
         if part.change == Some(Change::Update) {
             lines.fold_lines(volatile);
-            lines.changes = replacements(&lines.old(), &lines.new());
+            lines.changes = replacements(&lines.old_lines(), &lines.new_lines());
         }
         lines
     }
@@ -50,7 +50,7 @@ impl<'t> PartLines<'t> {
     /// Takes the new volatile lines into the old text.
     fn fold_lines(&mut self, volatile: &Volatile) {
         let (mut text, mut end, mut found) = (String::new(), 0, Vec::new());
-        let (old, new) = (self.old(), self.new());
+        let (old, new) = (self.old_lines(), self.new_lines());
         for Replacement { old: gone, new: come } in replacements(&old, &new) {
             let [a, b] = [(&old, gone.clone()), (&new, come)].map(|(lines, range)| lines.get(range).unwrap_or(&[]));
             if a.iter().chain(b).all(|line| volatile.is_line(line)) {
@@ -66,11 +66,11 @@ impl<'t> PartLines<'t> {
         (self.old_text, self.volatile) = (text, found);
     }
 
-    fn old(&self) -> Vec<&str> {
+    fn old_lines(&self) -> Vec<&str> {
         self.old_text.split_inclusive('\n').collect()
     }
 
-    fn new(&self) -> Vec<&str> {
+    fn new_lines(&self) -> Vec<&str> {
         self.new_text.split_inclusive('\n').collect()
     }
 
@@ -121,7 +121,7 @@ impl<'t> PartLines<'t> {
     }
 
     fn add_lines(&self, add: &mut dyn FnMut(&str, &str)) {
-        let (old, new) = (self.old(), self.new());
+        let (old, new) = (self.old_lines(), self.new_lines());
         for (at, change) in self.changes.iter().enumerate() {
             let place = if at < MAX_PATHS { self.place(change, &old, &new) } else { String::new() };
             add("@", &self.without_cluster(&place));
@@ -191,8 +191,8 @@ impl<'t> PartLines<'t> {
             let mut text = String::new();
             hunk.write(&mut text);
             if size + text.len() > MAX_EXAMPLE {
-                let end = text.floor_char_boundary(MAX_EXAMPLE - size);
-                let end = text.get(..end).and_then(|text| text.rfind('\n')).map_or(0, |end| end + 1);
+                let room = text.as_bytes().get(..MAX_EXAMPLE - size).unwrap_or_default();
+                let end = memchr::memrchr(b'\n', room).map_or(0, |end| end + 1);
                 hunks.extend(text.get(..end).filter(|text| !text.is_empty()).map(str::to_owned));
                 return (hunks, true);
             }
@@ -231,7 +231,7 @@ impl<'t> PartLines<'t> {
         if !self.is_yaml() || self.changes.len() > MAX_PATHS {
             return None;
         }
-        let (olds, news, mut scalars) = (self.old(), self.new(), Vec::new());
+        let (olds, news, mut scalars) = (self.old_lines(), self.new_lines(), Vec::new());
         for Replacement { old, new } in &self.changes {
             if old.len() != new.len() || old.len() > MAX_PATHS {
                 return None;
