@@ -81,7 +81,7 @@ fn match_chunk<'n>(chunk: &str, name: &'n str) -> Result<Option<&'n str>, BadPat
         };
         failed |= found.is_none() || !fits;
     }
-    Ok((!failed).then(|| left.as_str()))
+    Ok((!failed).then_some(left.as_str()))
 }
 
 /// Reads a class after its `[`. Returns `true` if `found` is in it.
