@@ -194,6 +194,7 @@ fn values_given_twice_names_of_clusters_and_unknown_hooks_are_warnings() {
     for command in ["render", "check"] {
         sandbox.run(&[command, "c", "-f", "v.yaml"]).expect(0).says(&hook).says(&twice);
     }
+    sandbox.write("c/values.yaml", &format!("{VALUES}name: web\ncluster: {{name: x, zone: y}}\n"));
     let replaced = [
         "`name` of the fleet replaces the chart's own value of that name",
         "fleet.ndjson:1:2",

@@ -40,7 +40,7 @@ fn sandbox() -> Sandbox {
         ("web/charts/db/values.yaml", "disk: {size: 1}\nexports: {sizes: {small: 1}}\n"),
         ("web/charts/db/templates/db.yaml", "kind: Db\nzone: {{ .Values.global.zone }}\nuser: {{ .Values.user }}\n"),
         ("web/charts/cache/Chart.yaml", "apiVersion: v2\nname: cache\nversion: 1.0.0\n"),
-        ("web/charts/cache/templates/c.yaml", "kind: Cache\nall: {{ tpl \"x\" . }}\n"),
+        ("web/charts/cache/templates/c.yaml", "kind: Cache\nall: {{ tpl (print \"x\") . }}\n"),
         ("fleet.ndjson", "{\"name\": \"a\", \"image\": {\"tga\": 1}}\n{\"name\": \"b\", \"rack\": 7}\n"),
     ])
 }

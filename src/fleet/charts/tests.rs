@@ -23,7 +23,8 @@ fn chart<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>) -> ChartSet {
 /// plan of a form.
 fn stamped(chart: &ChartSet, clusters: &[String], forms: bool) -> (Vec<std::result::Result<String, String>>, usize) {
     let mut found = Vec::new();
-    let shared = super::stamper::work(chart, (&[], None, forms), &mut |renderer| {
+    let layers = Layers::default();
+    let shared = super::stamper::work((chart, &layers), (&[], None, forms), &mut |renderer| {
         for (at, own) in clusters.iter().enumerate() {
             let (cluster, mut text, mut results) =
                 (Cluster::new(format!("c{at}"), DataMap::default()), String::new(), Vec::new());
@@ -176,10 +177,12 @@ fn a_strict_schema_need_not_know_the_keys_of_the_fleet() {
     let strict = chart(r#"{"properties": {"tag": {"type": "string"}}, "additionalProperties": false}"#);
     assert_eq!(agrees(&strict, &clusters), 19);
     assert!(stamped(&strict, &clusters, false).0.iter().all(|found| found.is_ok()));
+    let cluster = Cluster::new("c", DataMap::default());
+    let identity = strict.identity(&Layers::default(), &cluster).unwrap();
     let notes = |chart: &ChartSet, own: &str| {
         let own = serde_json::from_str::<Data>(own).unwrap().into_map().unwrap();
         let errors =
-            chart.documents(&mut Session::new(), &Cluster::new("c", DataMap::default()), (own, false)).unwrap_err();
+            chart.documents(&mut Session::new(), (&identity, &cluster), (own, false)).unwrap_err();
         let error = errors.into_vec().remove(0);
         error.notes.into_iter().chain(error.help).collect::<Vec<_>>().join("; ")
     };

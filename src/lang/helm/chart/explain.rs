@@ -218,7 +218,7 @@ impl Plan {
     /// Returns `true` if the text of a template has a path of values that is not read there: a message or a comment.
     fn mentions(&self, path: &str) -> bool {
         let is_mention = |text: &str, at: usize| {
-            let word = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
+            let word = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '$');
             let (before, rest) = text.split_at(at);
             !before.ends_with(word) && !rest.strip_prefix(path).is_some_and(|rest| rest.starts_with(word))
         };
