@@ -9,6 +9,9 @@ fn chart<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>) -> ChartSet {
         template: Engine::new().chart(&source).unwrap(),
         values: UserValues::default(),
         groups: Vec::new(),
+        namespace: None,
+        kube_version: None,
+        is_one_of_many: false,
         release: Release::default(),
         capabilities: Capabilities::default(),
         selection: Selection::default(),
@@ -99,7 +102,7 @@ fn releases_of_one_form_share_what_is_the_same() {
     assert_eq!(agrees(&by_file, &clusters(24)), 20);
     let hooks = ChartSet {
         selection: Selection { hooks: false, tests: true, crds: true },
-        name: Some("one".to_owned()),
+        name: Some(Pattern::parse("name", "one").unwrap()),
         ..chart
     };
     assert_eq!(agrees(&hooks, &clusters(24)), 20);
@@ -145,7 +148,7 @@ fn documents_of_comments_make_no_file_of_their_own() {
         ])
     };
     let (fields, mut text, mut results, mut pieces) = (["kind".to_owned()], String::new(), Vec::new(), Vec::new());
-    super::stamper::work(&chart, (&fields, None, true), &mut |renderer| {
+    super::stamper::work((&chart, &Layers::default()), (&fields, None, true), &mut |renderer| {
         let cluster = Cluster::new("c", DataMap::default());
         renderer.render(&cluster, &Overlay::Json("{}"), &mut text, &mut results).unwrap();
         renderer.take_pieces(&mut pieces);
@@ -177,12 +180,11 @@ fn a_strict_schema_need_not_know_the_keys_of_the_fleet() {
     let strict = chart(r#"{"properties": {"tag": {"type": "string"}}, "additionalProperties": false}"#);
     assert_eq!(agrees(&strict, &clusters), 19);
     assert!(stamped(&strict, &clusters, false).0.iter().all(|found| found.is_ok()));
-    let cluster = Cluster::new("c", DataMap::default());
-    let identity = strict.identity(&Layers::default(), &cluster).unwrap();
+    let one = Cluster::new("c", DataMap::default());
+    let identity = strict.identity(&Layers::default(), &one).unwrap();
     let notes = |chart: &ChartSet, own: &str| {
         let own = serde_json::from_str::<Data>(own).unwrap().into_map().unwrap();
-        let errors =
-            chart.documents(&mut Session::new(), (&identity, &cluster), (own, false)).unwrap_err();
+        let errors = chart.documents(&mut Session::new(), (&identity, &one), (own, false)).unwrap_err();
         let error = errors.into_vec().remove(0);
         error.notes.into_iter().chain(error.help).collect::<Vec<_>>().join("; ")
     };
