@@ -27,7 +27,7 @@ impl Page {
         fenced.filter_map(|block| block.split_once('\n'))
     }
 
-    /// Creates a sandbox with the example charts and the files of all blocks.
+    /// Creates a sandbox with the examples and the files of all blocks.
     pub fn sandbox(&self) -> Sandbox {
         let sandbox = charts();
         for (path, text) in self.blocks().filter_map(|(_, block)| file(block)) {
@@ -37,11 +37,13 @@ impl Page {
     }
 }
 
-/// Creates a sandbox with the example charts.
+/// Creates a sandbox with the example charts and the example of a platform.
 pub fn charts() -> Sandbox {
     let sandbox = Sandbox::new();
-    let charts = tree(&repository().join("examples/helm"));
-    charts.iter().for_each(|(name, text)| sandbox.write(&format!("examples/helm/{name}"), text));
+    for folder in ["examples/helm", "examples/estate"] {
+        let files = tree(&repository().join(folder));
+        files.iter().for_each(|(name, text)| sandbox.write(&format!("{folder}/{name}"), text));
+    }
     sandbox
 }
 

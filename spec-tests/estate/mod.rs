@@ -1,4 +1,5 @@
 //! A platform in one run: layers of values, many releases, and what is checked across them.
 
+mod example;
 mod layers;
 mod releases;

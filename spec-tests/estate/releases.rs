@@ -293,3 +293,24 @@ fn check_renders_the_releases_of_all_clusters() {
     sandbox.run(&["check"]).expect(0).says(&["env/dev.yaml:2:6", "`tga`", "tag"]);
     sandbox.run(&["check", "--strict"]).expect(1);
 }
+
+#[test]
+fn an_object_that_two_releases_make_is_told() {
+    let sandbox = project();
+    let object = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: same, namespace: n}\n";
+    sandbox.write("tools/own.yaml.tera", object);
+    sandbox.write("charts/app/templates/same.yaml", &object.replace("apps/v1", "apps/v2"));
+    let found =
+        ["two releases make the object `Deployment.apps same` in the namespace `n`", "release `web`", "cluster: "];
+    let outcome = sandbox.run(&["stamp"]).expect(0).says(&found);
+    // Once for each choice of releases.
+    assert_eq!(outcome.stderr.matches("E0914").count(), 3, "{}", outcome.stderr);
+    sandbox.run(&["stamp", "--strict"]).expect(4).says(&["error[E0914]", "3 clusters failed"]);
+    sandbox.run(&["stamp", "-r", "web"]).expect(0);
+    sandbox.run(&["check", "--strict"]).expect(1).says(&found);
+    // Objects without a namespace are in that of the release.
+    sandbox.replace("tools/own.yaml.tera", "kind: A\nmetadata: {name: same}\n");
+    sandbox.replace("charts/app/templates/same.yaml", "kind: A\nmetadata: {name: same}\n");
+    let outcome = sandbox.run(&["stamp"]).expect(0);
+    assert!(!outcome.stderr.contains("E0914"), "{}", outcome.stderr);
+}

@@ -409,7 +409,13 @@ fn planned(clusters: &[&str], names: &[&str], layout: &str, then: impl Fn(&Job<'
     let (fleet, layers) = (Fleet::new(clusters).expect("a fleet"), Layers::default());
     let outputs = names
         .iter()
-        .map(|name| Output { template: (*name).to_owned(), name: (*name).to_owned(), executable: false, bytes: None })
+        .map(|name| Output {
+            template: (*name).to_owned(),
+            name: (*name).to_owned(),
+            executable: false,
+            bytes: None,
+            release: None,
+        })
         .collect();
     let layout = Layout::parse(layout).expect("a layout");
     let plan = match Plan::new(&fleet, &layers, &Selector::default(), outputs, layout) {

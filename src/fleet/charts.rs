@@ -157,6 +157,11 @@ impl ChartSet {
         self.template.plan(session, &values, &release, identity.capabilities(self))
     }
 
+    /// Returns the namespace of the release of a cluster, unless its values give one.
+    pub(super) fn namespace_of(&self, layers: &Layers, cluster: &Cluster) -> String {
+        self.identity(layers, cluster).map(|identity| identity.namespace).unwrap_or_default()
+    }
+
     /// Returns the paths of the values of clusters in the names of releases.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &str> {
         let patterns = [&self.name, &self.namespace, &self.kube_version];
@@ -289,8 +294,8 @@ impl RunSet for ChartSet {
         Ok(found)
     }
 
-    fn warnings(&self) -> Vec<&Diagnostic> {
-        self.check.warnings().iter().map(|warning| &**warning).collect()
+    fn warnings(&self) -> Vec<Box<Diagnostic>> {
+        self.check.warnings().to_vec()
     }
 
     /// Records all templates, which are rendered together.

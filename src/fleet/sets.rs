@@ -122,7 +122,7 @@ pub trait RunSet: Any + Debug + Send + Sync {
     }
 
     /// Returns the warnings about documents that rendering has found so far.
-    fn warnings(&self) -> Vec<&Diagnostic> {
+    fn warnings(&self) -> Vec<Box<Diagnostic>> {
         Vec::new()
     }
 }

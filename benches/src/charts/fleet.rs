@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use dropforge::bulk::{self, ChartSet, ChartStamper, DocumentCheck, Fleet, FleetOptions, Format, Job, Layers, Layout};
-use dropforge::bulk::{Options, Plan, Report, Selector, Specialise, Watch};
+use dropforge::bulk::{Options, Pattern, Plan, Report, Selector, Specialise, Watch};
 use dropforge::dialect::helm::chart::{Capabilities, ChartSource, Release, Selection, UserValues};
 use dropforge::engine::Engine;
 use dropforge::text::Source;
@@ -153,10 +153,14 @@ fn chart(engine: &Engine, source: &ChartSource, name: Option<&str>) -> ChartSet 
     ChartSet {
         template: engine.chart(source).unwrap_or_else(|errors| panic!("{errors}")),
         values: UserValues::default(),
+        groups: Vec::new(),
         release: Release::default(),
         capabilities,
         selection: Selection::default(),
-        name: name.map(str::to_owned),
+        name: name.map(|name| Pattern::parse("name", name).expect("a name")),
+        namespace: None,
+        kube_version: None,
+        is_one_of_many: false,
         namespace_key: None,
         single: true,
         check: DocumentCheck::new(false),

@@ -25,7 +25,9 @@ pub(crate) fn check(
     files: &mut InputFiles,
     stderr: &Stderr,
 ) -> Result<Findings, Failed> {
-    let (fleet, warnings) = (args.values.fleet_args(), WarningArgs::default());
+    let fleet = args.values.fleet_args();
+    // A cluster with errors would hide other findings.
+    let warnings = WarningArgs::default();
     let (kinds, cache, outputs, changes) = Default::default();
     let reader = RunArgs {
         paths: &[],
@@ -58,7 +60,7 @@ pub(crate) fn check(
     findings.templates = plan.outputs().len();
     findings.failures.extend(report.failures);
     findings.found.extend(report.errors);
-    findings.found.extend(run.set.warnings().into_iter().map(|warning| Box::new(warning.clone())));
+    findings.found.extend(run.set.warnings());
     let clusters = plan.selection(&run.fleet);
     findings.failures.extend(run.values.kind_changes(&clusters)?);
     if findings.failures.iter().all(|failure| failure.diagnostic.code == Code::KindChange) {

@@ -183,7 +183,7 @@ impl RunArgs<'_> {
             let sets = definitions.sets_of(&self.values.sets, Some(at));
             releases.push(self.release(one, groups, &sets, files, stderr)?);
         }
-        let (set, outputs, mut paths) = ReleaseSet::new(releases);
+        let (set, outputs, mut paths) = ReleaseSet::new(releases, self.warnings.strict);
         if definitions.is_part {
             paths.only(definitions.all.iter().map(|one| one.name.text().to_owned()).collect());
         }

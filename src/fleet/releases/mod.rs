@@ -3,9 +3,11 @@
 //! The releases of a run are one template set: their outputs follow one another. So one plan, one set of checks, one diff
 //! and one state are made of them.
 
+mod objects;
 mod stamper;
 mod values;
 
+use self::objects::ObjectCheck;
 use self::stamper::ReleaseStamper;
 use self::values::CLUSTER;
 pub use self::values::{Condition, ReleaseValues};
@@ -60,6 +62,11 @@ impl Release {
         Ok(recorded)
     }
 
+    /// Returns the namespace of objects that name none, for a cluster.
+    fn namespace(&self, layers: &Layers, cluster: &Cluster) -> String {
+        self.chart().map(|chart| chart.namespace_of(layers, cluster)).unwrap_or_default()
+    }
+
     /// Returns the chart, unless the release has templates.
     pub(super) fn chart(&self) -> Option<&ChartSet> {
         let set: &dyn Any = &*self.set;
@@ -72,12 +79,13 @@ impl Release {
 pub struct ReleaseSet {
     releases: Vec<Release>,
     names: Vec<Pattern>,
+    objects: ObjectCheck,
 }
 
 impl ReleaseSet {
     /// Joins releases. Also returns their outputs, and the paths of their templates: each is named by the release and the
-    /// name of the template.
-    pub fn new(releases: Vec<Release>) -> (Self, RunOutputs, TemplatePaths) {
+    /// name of the template. If `is_strict`, an object that two releases make fails the cluster.
+    pub fn new(releases: Vec<Release>, is_strict: bool) -> (Self, RunOutputs, TemplatePaths) {
         let (mut all, mut paths) =
             (RunOutputs { plain_stream: true, ..RunOutputs::default() }, TemplatePaths::default());
         for (at, release) in releases.iter().enumerate() {
@@ -96,7 +104,7 @@ impl ReleaseSet {
             all.plain_stream &= own.plain_stream;
         }
         let names = releases.iter().map(|release| release.name.clone()).collect();
-        (Self { releases, names }, all, paths)
+        (Self { releases, names, objects: ObjectCheck::new(is_strict) }, all, paths)
     }
 
     /// Returns the release with the output of a template, and the name of the template in it.
@@ -145,7 +153,7 @@ impl RunSet for ReleaseSet {
         layers: &'s Layers,
         kinds: Option<&'s KubeSchemas>,
     ) -> Result<Box<dyn Stamp + 's>> {
-        Ok(Box::new(ReleaseStamper::new(&self.releases, plan, layers, kinds)?))
+        Ok(Box::new(ReleaseStamper::new((&self.releases, &self.objects), plan, layers, kinds)?))
     }
 
     fn record(
@@ -224,7 +232,8 @@ impl RunSet for ReleaseSet {
         Ok(found)
     }
 
-    fn warnings(&self) -> Vec<&Diagnostic> {
-        self.releases.iter().flat_map(|release| release.set.warnings()).collect()
+    fn warnings(&self) -> Vec<Box<Diagnostic>> {
+        let of_sets = self.releases.iter().flat_map(|release| release.set.warnings());
+        of_sets.chain(self.objects.warnings()).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! The renderer of several releases.
 
 use super::Release;
+use super::objects::ObjectCheck;
 use super::values::{enabled, of_release};
 use crate::cluster::Cluster;
 use crate::job::{Job, Renderer, Stamp};
@@ -15,19 +16,20 @@ use dropforge_base::diagnostics::{Diagnostic, Result};
 /// Renders the releases of each cluster, one after another.
 pub(super) struct ReleaseStamper<'s> {
     releases: &'s [Release],
+    objects: &'s ObjectCheck,
     stamps: Vec<Box<dyn Stamp + 's>>,
     layers: &'s Layers,
 }
 
 impl<'s> ReleaseStamper<'s> {
     pub(super) fn new(
-        releases: &'s [Release],
+        (releases, objects): (&'s [Release], &'s ObjectCheck),
         plan: Option<&Plan>,
         layers: &'s Layers,
         kinds: Option<&'s KubeSchemas>,
     ) -> Result<Self> {
         let stamp = |release: &'s Release| release.set.stamper_of(&release.outputs.all, plan, layers, kinds);
-        Ok(Self { releases, stamps: releases.iter().map(stamp).collect::<Result<_>>()?, layers })
+        Ok(Self { releases, objects, stamps: releases.iter().map(stamp).collect::<Result<_>>()?, layers })
     }
 }
 
@@ -69,7 +71,7 @@ impl Stamp for ReleaseStamper<'_> {
 
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
         nest(&self.stamps, Vec::new(), &mut |renderers| {
-            body(&mut Releases { releases: self.releases, layers: self.layers, renderers });
+            body(&mut Releases { releases: self.releases, objects: self.objects, layers: self.layers, renderers });
         });
     }
 
@@ -98,6 +100,7 @@ fn nest<'r>(
 /// The renderer of one thread.
 struct Releases<'t, 'r> {
     releases: &'t [Release],
+    objects: &'t ObjectCheck,
     layers: &'t Layers,
     renderers: Vec<&'r mut dyn Renderer>,
 }
@@ -132,8 +135,9 @@ impl Renderer for Releases<'_, '_> {
         results: &mut Vec<Result<usize>>,
     ) -> Result<()> {
         let enabled = enabled(self.releases, self.layers, cluster)?;
-        let mut own_results = Vec::new();
-        for ((release, renderer), is_enabled) in self.releases.iter().zip(&mut self.renderers).zip(enabled) {
+        let (mut own_results, first) = (Vec::new(), results.len());
+        let mut start = text.len();
+        for ((release, renderer), is_enabled) in self.releases.iter().zip(&mut self.renderers).zip(enabled.iter()) {
             let outputs = &release.outputs.all;
             if !is_enabled {
                 results.extend(outputs.iter().map(|_| Ok(text.len())));
@@ -153,6 +157,15 @@ impl Renderer for Releases<'_, '_> {
                 })
             };
             results.extend(own_results.drain(..).enumerate().map(named));
+        }
+        let ends: Option<Vec<usize>> =
+            results.get(first..).unwrap_or_default().iter().map(|result| result.as_ref().ok().copied()).collect();
+        if let Some(ends) = ends {
+            let mut texts = ends.into_iter().map(|end| text.get(std::mem::replace(&mut start, end)..end).unwrap_or(""));
+            let of = |release: &Release| texts.by_ref().take(release.outputs.all.len()).collect();
+            let texts: Vec<Vec<&str>> = self.releases.iter().map(of).collect();
+            let found = self.objects.check((self.releases, &enabled), (self.layers, cluster), &texts);
+            results.extend(found.into_iter().map(Err));
         }
         Ok(())
     }
