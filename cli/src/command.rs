@@ -132,7 +132,9 @@ impl Command {
     /// Notes that a project has other templates than those given, if it has.
     fn note_project(&mut self, project: &Project) {
         match self {
-            Self::Stamp(args) => args.warnings.is_part = project.has_others(&args.templates),
+            Self::Stamp(args) => {
+                args.warnings.is_part = args.renders_a_part() || project.has_others(&args.templates);
+            }
             Self::Check(args) => args.is_part = project.has_others(&args.templates),
             _ => {}
         }

@@ -186,6 +186,11 @@ impl StampArgs {
         })
     }
 
+    /// Returns `true` if some releases are left out.
+    pub(crate) fn renders_a_part(&self) -> bool {
+        !self.releases.only.is_empty()
+    }
+
     /// Returns `true` for one stream.
     fn is_single(&self) -> bool {
         self.layout.as_deref() == Some(SINGLE)

@@ -17,5 +17,5 @@ fn the_example_platform_is_sound() {
     // A change of one environment reaches its clusters alone.
     let prod = sandbox.read("values/env/prod.yaml");
     sandbox.replace("values/env/prod.yaml", &prod.replace("tier: gold", "tier: platinum"));
-    sandbox.run(&["stamp"]).expect(0).says(&["4 updated"]);
+    sandbox.run(&["stamp"]).expect(0).says(&["4 changed"]);
 }

@@ -191,7 +191,7 @@ fn errors_name_release_cluster_and_files() {
     // A template of values that fails, and one that renders no map.
     with("", "");
     sandbox.replace("sizes.yaml.tera", "size: {{ cpus }}\n");
-    sandbox.run(&["stamp"]).expect(4).says(&["sizes.yaml.tera:1:10", "release: api", "cluster: ap, eu"]);
+    sandbox.run(&["stamp"]).expect(4).says(&["sizes.yaml.tera:1:10", "release: api", "cluster: eu, ap"]);
     sandbox.replace("sizes.yaml.tera", "- {{ cpu }}\n");
     sandbox.run(&["stamp"]).expect(4).says(&[
         "sizes.yaml (rendered)",

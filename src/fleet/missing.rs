@@ -35,6 +35,17 @@ const SHORT: usize = 4;
 /// Minimum length of a misspelled name if the right name is used elsewhere.
 const LONG: usize = 5;
 
+/// Returns `true` if two names have the same letters in another order: `tga` and `tag`. That is no coincidence, however short
+/// they are.
+pub(super) fn is_swapped(name: &str, near: &str) -> bool {
+    let sorted = |name: &str| {
+        let mut letters = name.as_bytes().to_vec();
+        letters.sort_unstable();
+        letters
+    };
+    name != near && sorted(name) == sorted(near)
+}
+
 /// Finds the names that templates look up and that values lack.
 ///
 /// ```
@@ -216,7 +227,7 @@ impl<'t> MissingNames<'t> {
     /// `hosts`, `httpPort` and `httpsPort`. If templates use that other name, only a slip of the hand counts.
     fn is_mistake<'d>(&self, miss: &Miss<'_>, near: &str, ways: &dyn Fn() -> &'d Ways<'d>) -> bool {
         let Lack { name, parent, step } = &miss.lack;
-        if step.is_none() || name.len() < SHORT || !is_close(name, near) {
+        if step.is_none() || (name.len() < SHORT && !is_swapped(name, near)) || !is_close(name, near) {
             return false;
         }
         let way = parent.and_then(|parent| ways().to(parent)).unwrap_or_default();

@@ -3,7 +3,7 @@
 use super::ChartSet;
 use super::forms::OwnInputs;
 use crate::layers::Layers;
-use crate::missing::MissingNames;
+use crate::missing::{MissingNames, is_swapped};
 use crate::selector::Selection;
 use dropforge_base::diagnostics::{Diagnostic, Diagnostics, LOOKED_UP, Severity, at_most, without_duplicates};
 use dropforge_base::mask::Mask;
@@ -84,5 +84,6 @@ fn is_meant(found: &Diagnostic) -> bool {
         return true;
     }
     let is_short = found.fields.get(LOOKED_UP).is_none_or(|name| name.len() < LONG);
-    is_short && helm::is_optional(found)
+    let is_swapped = found.replacement.as_ref().is_some_and(|(name, near)| is_swapped(name, near));
+    is_short && !is_swapped && helm::is_optional(found)
 }
