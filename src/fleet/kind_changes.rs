@@ -29,7 +29,7 @@ impl Layers {
         for values in self.all() {
             for change in values.changes_of_files() {
                 let is_known = |known: &Failure| known.diagnostic.message == change.diagnostic.message;
-                if !found.iter().any(|known| is_known(known)) {
+                if !found.iter().any(is_known) {
                     found.push(change);
                 }
             }

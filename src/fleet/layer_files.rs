@@ -61,6 +61,9 @@ pub enum ValuesFile {
 /// Reads the file at a path. Returns `None` for one that is missing and may be.
 type ReadFile<'r> = dyn FnMut(&str, bool) -> Result<Option<ValuesFile>> + 'r;
 
+/// Reads the values at a path. Returns `None` for a file that is missing and may be.
+type ReadValues<'r> = dyn FnMut(&str, bool) -> Result<Option<(DataMap, Place)>> + 'r;
+
 /// The end of a list of files in the key of a group.
 const END: usize = usize::MAX;
 
@@ -173,7 +176,7 @@ impl LayerGroups {
     pub fn read(
         layers: &[LayerPath],
         fleet: &mut Fleet,
-        read: &mut dyn FnMut(&str, bool) -> Result<Option<(DataMap, Place)>>,
+        read: &mut ReadValues<'_>,
     ) -> std::result::Result<Self, Vec<Failure>> {
         let mut map = |path: &str, may_be_missing: bool| {
             let file = read(path, may_be_missing)?;

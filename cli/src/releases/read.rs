@@ -139,7 +139,7 @@ impl Reader<'_> {
         }
         let labels = self.labels(table);
         let options = self.options(table);
-        let is_one = chart.is_some() != !templates.is_empty();
+        let is_one = chart.is_some() == templates.is_empty();
         if !is_one && self.errors.len() == before {
             let error = error(table.source, table.span, "a release has either `chart` or `templates`");
             self.errors.push(error.with_help("write `chart = \"DIR\"` or `templates = [\"DIR\"]`"));
