@@ -139,11 +139,10 @@ fn without_unread(inputs: &Json, read: &ReadPaths) -> Vec<(String, Json)> {
         };
         for key in map.keys() {
             let path: Vec<String> = path.iter().chain([key]).cloned().collect();
-            let below = |top| [top, "Values"].into_iter().chain(path.iter().map(String::as_str)).map(Some);
-            if ["c", TEMPLATE]
-                .into_iter()
-                .any(|top| read.names(&read.start()).any(|name| name == top) && read.reads(below(top)))
-            {
+            // A program that changes maps reads the data of the chart, and others that of the template.
+            let is_of_chart = read.node(ReadPaths::ROOT, "c").is_some_and(|node| read.has_children(node));
+            let top = if is_of_chart { "c" } else { TEMPLATE };
+            if read.reads([top, "Values"].into_iter().chain(path.iter().map(String::as_str)).map(Some)) {
                 open.push(path);
                 continue;
             }
