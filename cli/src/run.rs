@@ -132,6 +132,11 @@ impl RunArgs<'_> {
             Some(option) => Definitions::read(option, files)?,
             None => Definitions::default(),
         };
+        if !definitions.is_empty() && !self.paths.is_empty() {
+            let message = "a run has either templates or releases";
+            let help = "make the templates a release: `[[release]]` with `name` and `templates`";
+            return Err(Diagnostic::new(Code::Usage, message).with_help(help).into());
+        }
         let mut groups = self.groups(&definitions, &mut fleet, files)?.into_iter();
         let of_layers = groups.next().unwrap_or_default();
         let chart = chart::only_chart(self.paths)?;
@@ -154,6 +159,15 @@ impl RunArgs<'_> {
         };
         let run = Run::new(set, outputs, self.layout.clone())?;
         Ok(Run { paths, fleet, selector, name_key, values, kinds, ..run })
+    }
+
+    /// Returns the paths of all charts that the run renders.
+    fn charts(&self, files: &mut InputFiles) -> std::result::Result<Vec<PathBuf>, Failed> {
+        let mut charts: Vec<PathBuf> = chart::only_chart(self.paths)?.map(Path::to_owned).into_iter().collect();
+        if let Some(option) = self.releases {
+            charts.extend(Definitions::read(option, files)?.charts().map(Path::to_owned));
+        }
+        Ok(charts)
     }
 
     /// Opens a chart.
@@ -216,7 +230,7 @@ impl RunArgs<'_> {
         if self.options.specialise != Specialise::Never {
             specialise::print_choices(&*run.set, &plan.selection(&run.fleet), &run.values, stderr)?;
         }
-        let digest = self.share.digest(&global.deciding, chart::only_chart(self.paths)?, (&run, &plan), files)?;
+        let digest = self.share.digest(&global.deciding, &self.charts(files)?, (&run, &plan), files)?;
         let plan = self.part(&run, plan, seen)?;
         self.stamp(&run, &plan, (digest, seen.is_narrowed()), around, files)
     }

@@ -1,6 +1,6 @@
 //! Shards: several processes that stamp one fleet. The doc comments are help texts.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -103,14 +103,14 @@ impl RunPart {
     pub(crate) fn digest(
         self,
         options: &[String],
-        chart: Option<&Path>,
+        charts: &[PathBuf],
         (run, plan): (&Run, &Plan),
         files: &mut InputFiles,
     ) -> Result<String> {
         let Some(mut digest) = files.take_digest() else { return Ok(String::new()) };
         // No argument has a NUL.
         digest.text(&options.join("\0"));
-        if let Some(chart) = chart {
+        for chart in charts {
             chart::add_to_digest(chart, &mut digest, files)?;
         }
         digest.plan(plan);

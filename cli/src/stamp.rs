@@ -290,7 +290,12 @@ impl StampArgs {
         let schemas = self.schema.file().into_iter().chain(self.schema.var_types()).map(Path::to_owned);
         let schemas = schemas.chain(self.kinds.files().cloned());
         let values = self.values.values.iter().cloned().chain(self.values.sets.files()).chain(self.fleet.layer_roots());
-        self.templates.iter().cloned().chain(fleets).chain(values).chain(schemas)
+        // The files of releases lie below their project file.
+        let project = self.releases.releases.iter().map(|path| match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+            _ => PathBuf::from("."),
+        });
+        self.templates.iter().cloned().chain(fleets).chain(values).chain(schemas).chain(project)
     }
 
     /// Returns `true` if a changed file is a template, or copied, a fleet or a layer, so that [`Seen`] finds what it reaches.

@@ -201,11 +201,11 @@ fn errors_name_release_cluster_and_files() {
     // The values of a release that are no map, and those that its schema refuses.
     let sandbox = project();
     sandbox.replace("clusters.yaml", "- {name: eu, env: prod, releases: {web: 5}}\n");
-    sandbox.run(&["stamp"]).expect(1).says(&["`releases.web` is a integer, not a map", "release: web"]);
+    sandbox.run(&["stamp"]).expect(4).says(&["`releases.web` is an integer, not a map", "release: web"]);
     sandbox.replace("clusters.yaml", "- {name: eu, env: prod, releases: {web: {size: big}}}\n");
     let schema = r#"{"properties": {"size": {"type": "integer"}}}"#;
     sandbox.write("charts/app/values.schema.json", schema);
-    sandbox.run(&["stamp"]).expect(1).says(&["clusters.yaml:1:", "given here", "release: web"]);
+    sandbox.run(&["stamp"]).expect(4).says(&["clusters.yaml:1:", "given here", "release: web"]);
 }
 
 #[test]
@@ -313,4 +313,17 @@ fn an_object_that_two_releases_make_is_told() {
     sandbox.replace("charts/app/templates/same.yaml", "kind: A\nmetadata: {name: same}\n");
     let outcome = sandbox.run(&["stamp"]).expect(0);
     assert!(!outcome.stderr.contains("E0914"), "{}", outcome.stderr);
+}
+
+#[test]
+fn templates_take_the_place_of_releases_only_on_the_command_line() {
+    let sandbox = project();
+    sandbox.run(&["stamp"]).expect(0).says(&["8 files"]);
+    // Such a run knows nothing of releases.
+    sandbox.run(&["stamp", "tools", "--set", "tag=v2", "--prune", "--prune-force"]).expect(0).says(&["3 new"]);
+    assert!(sandbox.path("out/eu/run.sh").exists());
+    assert_eq!(files(&sandbox).len(), 11);
+    sandbox.run(&["check", "tools/run.sh.tera"]).expect(0);
+    sandbox.replace("dropforge.toml", &format!("templates = [\"tools\"]\n{PROJECT}"));
+    sandbox.run(&["stamp"]).expect(2).says(&["either templates or releases", "[[release]]"]);
 }

@@ -106,6 +106,34 @@ fn a_change_reaches_its_outputs_only() {
 }
 
 #[test]
+fn changes_of_layers_and_releases_are_stamped() {
+    let head = "fleet = ['f.ndjson']\nlayers = ['v/{env}.yaml']\n[output]\ndir = 'out'\n[[release]]\nname = 'a'\n";
+    let sandbox = Sandbox::with(&[
+        ("dropforge.toml", &format!("{head}templates = ['t']\nvalues = ['v/a.yaml', 'b.yaml.tera']\n")),
+        ("f.ndjson", "{\"name\":\"x\",\"env\":\"e\"}\n{\"name\":\"y\",\"env\":\"d\"}\n"),
+        ("v/e.yaml", "tag: v1\n"),
+        ("v/d.yaml", "tag: v1\n"),
+        ("v/a.yaml", "n: 1\n"),
+        ("b.yaml.tera", "m: {{ env }}\n"),
+        ("t/a.yaml.tera", "a: {{ tag }} {{ n }} {{ m }}\n"),
+    ]);
+    let watched = Watched::start(&sandbox, &[]);
+    watched.until("2 files for 2 clusters: 2 new");
+    watched.until("watching 7 files");
+    for (name, text, updated) in [
+        ("v/e.yaml", "tag: v2\n", "1 file"),
+        ("v/a.yaml", "n: 2\n", "2 files"),
+        ("b.yaml.tera", "m: m{{ env }}\n", "2 files"),
+        ("t/a.yaml.tera", "b: {{ tag }} {{ n }} {{ m }}\n", "2 files"),
+    ] {
+        sandbox.replace(name, text);
+        watched.until(&format!("{name}: {updated} updated in "));
+    }
+    assert_eq!(sandbox.read("out/x/a/a.yaml"), "b: v2 2 me\n");
+    assert_eq!(watched.stop(rustix::process::Signal::INT), Some(130));
+}
+
+#[test]
 fn errors_are_printed_and_watching_goes_on() {
     let sandbox = sandbox();
     sandbox.write("t/b.yaml.tera", "b: {{");

@@ -112,7 +112,10 @@ impl<'j> Deletions<'j> {
             (Ownership::Other | Ownership::Unknown, _) => false,
             _ if !self.job.options.templates.has_release(entry.release) => false,
             (Ownership::Whole, Some(_)) => true,
-            (Ownership::Templates, Some((_, template))) => self.job.options.templates.covers(template),
+            (Ownership::Templates, Some((_, template))) => {
+                let templates = &self.job.options.templates;
+                templates.may_make(entry.release) && templates.covers(template)
+            }
             (_, None) => self.job.options.prune,
         }
     }

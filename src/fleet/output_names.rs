@@ -1,6 +1,6 @@
 //! Selection of the templates that make an output, the names of these outputs, and the paths of templates.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_engine::{Dialect, TemplateFile};
@@ -112,6 +112,8 @@ pub struct TemplatePaths {
     /// The release of each template, by name.
     releases: HashMap<String, String>,
     given: Vec<String>,
+    /// The names of releases.
+    names: HashSet<String>,
     /// The releases that the run renders, if it leaves out others.
     only: Option<Vec<String>>,
 }
@@ -124,7 +126,9 @@ impl TemplatePaths {
 
     /// Sets the release of a template.
     pub fn add_to_release(&mut self, template: impl Into<String>, release: impl Into<String>) {
-        self.releases.insert(template.into(), release.into());
+        let release = release.into();
+        self.names.insert(release.clone());
+        self.releases.insert(template.into(), release);
     }
 
     /// Returns the release of a template, or an empty string.
@@ -135,6 +139,11 @@ impl TemplatePaths {
     /// Leaves out all releases but these. The run knows nothing of the files of others.
     pub fn only(&mut self, releases: Vec<String>) {
         self.only = Some(releases);
+    }
+
+    /// Returns `true` if a file of a release, or of none, may come from the templates of the run.
+    pub fn may_make(&self, release: &str) -> bool {
+        release.is_empty() || self.names.contains(release)
     }
 
     /// Returns `true` if the run knows what a release makes.

@@ -93,6 +93,11 @@ impl Definitions {
         self.all.is_empty()
     }
 
+    /// Returns the paths of charts.
+    pub(crate) fn charts(&self) -> impl Iterator<Item = &Path> {
+        self.all.iter().filter_map(|one| one.chart.as_deref())
+    }
+
     /// Returns the values files of each release.
     fn values(&self) -> impl Iterator<Item = &[LayerPath]> {
         self.all.iter().map(|one| one.values.as_slice())

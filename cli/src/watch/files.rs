@@ -96,7 +96,7 @@ impl Files {
             if meta.is_dir() {
                 left.extend(self.entries(&path));
             } else {
-                found.insert(path, state(&meta));
+                found.insert(from_here(&path).to_owned(), state(&meta));
             }
         }
         self.pause = PAUSE.max(started.elapsed() * 9);
@@ -108,10 +108,16 @@ impl Files {
         let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
         let is_left_out = |path: &Path| {
             let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-            self.except.as_deref() == Some(path) || (path.is_dir() && (is_hidden || path.is_symlink()))
+            self.except.as_deref().map(from_here) == Some(from_here(path))
+                || (path.is_dir() && (is_hidden || path.is_symlink()))
         };
         entries.map(|entry| entry.path()).filter(|path| !is_left_out(path)).collect()
     }
+}
+
+/// Returns a path without `./` before it.
+fn from_here(path: &Path) -> &Path {
+    path.strip_prefix(".").unwrap_or(path)
 }
 
 fn state(meta: &Metadata) -> FileState {

@@ -194,7 +194,8 @@ impl RunSet for ReleaseSet {
     }
 
     fn is_planned_by_values(&self) -> bool {
-        self.releases.iter().any(|release| release.set.is_planned_by_values())
+        // Releases have values of their own, which no fingerprint of a template has.
+        true
     }
 
     fn releases(&self) -> &[Pattern] {

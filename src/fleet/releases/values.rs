@@ -10,7 +10,7 @@ use crate::layer_files::{LayerGroups, ValuesFile};
 use crate::layers::{Layers, Overlay};
 use crate::values::{Assignment, Gaps, Step, merge};
 use crate::why::ReleaseGivens;
-use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result, with_article};
 use dropforge_base::text::{Source, Span};
 use dropforge_engine::{Dialect, Engine, Template};
 use dropforge_helm::chart::overlay;
@@ -252,7 +252,7 @@ impl Layers {
             None | Some(Data::Null) => Ok(None),
             Some(Data::Map(own)) => Ok(Some(own.clone())),
             Some(other) => {
-                let message = format!("`{RELEASES}.{name}` is a {}, not a map", other.kind());
+                let message = format!("`{RELEASES}.{name}` is {}, not a map", with_article(other.kind()));
                 Err(Diagnostic::new(Code::InputType, message))
             }
         };
