@@ -206,6 +206,10 @@ fn errors_name_release_cluster_and_files() {
     let schema = r#"{"properties": {"size": {"type": "integer"}}}"#;
     sandbox.write("charts/app/values.schema.json", schema);
     sandbox.run(&["stamp"]).expect(4).says(&["clusters.yaml:1:", "given here", "release: web"]);
+    for key in ["no-schema", "skip-schema-validation"] {
+        sandbox.replace("dropforge.toml", &PROJECT.replace("kube-version =", &format!("{key} = true\nkube-version =")));
+        sandbox.run(&["stamp"]).expect(0);
+    }
 }
 
 #[test]

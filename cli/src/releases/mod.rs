@@ -35,8 +35,8 @@ pub(crate) struct ReleaseOptions {
     #[command(flatten)]
     language: LanguageArgs,
     /// Do not check values against the schemas of the chart
-    #[arg(long)]
-    skip_schema_validation: bool,
+    #[arg(long, visible_alias = "skip-schema-validation")]
+    no_schema: bool,
 }
 
 /// Options of commands that render releases.
@@ -241,7 +241,7 @@ impl RunArgs<'_> {
                 own.file(place.source().name(), place.source().text())?;
             }
             chart::assign(&mut own, sets, files)?;
-            own.skip_schemas(one.options.skip_schema_validation);
+            own.skip_schemas(one.options.no_schema || self.schema.is_off());
             values.push(own);
         }
         let template = chart::open(path, self.values.allow.grant(self.language.engine())?, files)?;

@@ -188,7 +188,11 @@ impl Reader<'_> {
         let mut args: Vec<OsString> = Vec::new();
         for (key, value) in table.keys.iter().filter(|(key, _)| !KEYS.contains(&key.get_ref().as_ref())) {
             let name = key.get_ref().as_ref();
-            let Some(arg) = command.get_arguments().find(|arg| arg.get_long() == Some(name)) else {
+            let is_it = |arg: &&clap::Arg| {
+                let aliases = arg.get_all_aliases().unwrap_or_default();
+                arg.get_long().into_iter().chain(aliases).any(|own| own == name)
+            };
+            let Some(arg) = command.get_arguments().find(is_it) else {
                 self.unknown(table, &command, key);
                 continue;
             };

@@ -27,7 +27,8 @@ impl ChartSet {
             // The program for the values of one cluster lacks branches that others take.
             let program = if all { self.template.compile(&plan)? } else { self.template.compile_for(&plan)? };
             let missing = missing_names(&self.template, &plan, &program, true).into_iter();
-            found.extend(missing.filter(|one| one.help.is_some()).map(|one| one.for_cluster(cluster)));
+            let missing = missing.filter(|one| one.help.is_some() && !is_required(one));
+            found.extend(missing.map(|one| one.for_cluster(cluster)));
             Ok(())
         })?;
         let mut found = without_duplicates(found);
@@ -72,6 +73,16 @@ fn missing_names(chart: &ChartTemplate, plan: &ReleasePlan, program: &Template, 
     let is_wrong = |found: &Diagnostic| renders && found.severity == Severity::Error;
     let found = found.filter(|found| !is_wrong(found) && !is_meant(found) && !plan.knows(found, merges));
     at_most(found.map(|found| plan.explain(found, &[])).collect(), MISSING, 0)
+}
+
+/// Returns `true` for a name in an action with `required`, which fails if it is missing, and tells the likely name.
+fn is_required(found: &Diagnostic) -> bool {
+    found.primary().is_some_and(|label| {
+        let (text, at) = (label.source.text(), label.span.start as usize);
+        let start = text.get(..at).and_then(|before| before.rfind("{{")).unwrap_or(at);
+        let action = text.get(start..).and_then(|rest| rest.split_once("}}")).map_or("", |(action, _)| action);
+        action.contains("required")
+    })
 }
 
 /// Returns `true` for a name that may be missing on purpose, or whose value is written to a comment.
