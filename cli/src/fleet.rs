@@ -13,7 +13,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 use crate::exit::Failed;
 use crate::glob;
 use crate::input::{InputFiles, refuse_other_url};
-use crate::layers::values_file;
+use crate::layers::{is_missing_layer, values_file};
 use crate::project::key;
 
 /// Options of commands that read a fleet.
@@ -112,8 +112,11 @@ impl ReadingArgs {
         let layers = self.layer_paths().map_err(|error| vec![Failure::new(error)])?;
         let mut read = |path: &str, may_be_missing: bool| {
             let path = Path::new(path);
-            let is_missing = may_be_missing && !files.is_url(path) && path.symlink_metadata().is_err();
-            if is_missing { Ok(None) } else { values_file(path, "--layer -", files).map(Some) }
+            if is_missing_layer(path, may_be_missing, files) {
+                Ok(None)
+            } else {
+                values_file(path, "--layer -", files).map(Some)
+            }
         };
         LayerGroups::read(&layers, fleet, &mut read)
     }

@@ -51,15 +51,30 @@ pub(crate) fn read(args: &ValueArgs, files: &mut InputFiles, stderr: &Stderr) ->
 pub(crate) fn read_with(args: &ValueArgs, given: &SetArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Given> {
     args.check_dashes()?;
     let mut sets = environment(&args.env_prefix, stderr)?;
-    for (kind, text) in &given.0 {
+    sets.extend(assignments(given, files)?);
+    let maps = args.values.iter().map(|path| values_file(path, "-f -", files)).collect::<Result<_>>()?;
+    Ok(Given { maps, sets })
+}
+
+/// Parses `--set` options.
+///
+/// # Errors
+/// `input.bad_set`; errors of reading the files that they name.
+pub(crate) fn assignments(sets: &SetArgs, files: &mut InputFiles) -> Result<Vec<Assignment>> {
+    let mut all = Vec::new();
+    for (kind, text) in &sets.0 {
         let mut read = |path: &str| {
             refuse_other_url(Path::new(path), "--set-file K=/dev/stdin")?;
             files.read(Path::new(path), "--set-file K=-").map(|source| source.text().to_owned())
         };
-        sets.extend(parse_set(*kind, text, &mut read)?);
+        all.extend(parse_set(*kind, text, &mut read)?);
     }
-    let maps = args.values.iter().map(|path| values_file(path, "-f -", files)).collect::<Result<_>>()?;
-    Ok(Given { maps, sets })
+    Ok(all)
+}
+
+/// Returns `true` for a layer that may be missing, and is.
+pub(crate) fn is_missing_layer(path: &Path, may_be_missing: bool, files: &InputFiles) -> bool {
+    may_be_missing && !files.is_url(path) && path.symlink_metadata().is_err()
 }
 
 /// Reads a values file that `option` names. Also returns its place.

@@ -161,8 +161,11 @@ impl RunArgs<'_> {
         Ok(Run { paths, fleet, selector, name_key, values, kinds, ..run })
     }
 
-    /// Returns the paths of all charts that the run renders.
+    /// Returns the paths of all charts that the run renders, if it has a digest.
     fn charts(&self, files: &mut InputFiles) -> std::result::Result<Vec<PathBuf>, Failed> {
+        if self.share == RunPart::All {
+            return Ok(Vec::new());
+        }
         let mut charts: Vec<PathBuf> = chart::only_chart(self.paths)?.map(Path::to_owned).into_iter().collect();
         if let Some(option) = self.releases {
             charts.extend(Definitions::read(option, files)?.charts().map(Path::to_owned));

@@ -106,7 +106,7 @@ impl ChartSet {
 
     /// Returns the values of a cluster's group.
     fn values_of(&self, cluster: &Cluster) -> &UserValues {
-        cluster.group().checked_sub(1).and_then(|group| self.groups.get(group)).unwrap_or(&self.values)
+        cluster.of_group(&self.values, &self.groups)
     }
 
     /// Renders the release of a cluster as a whole.

@@ -54,6 +54,11 @@ impl Cluster {
         }
     }
 
+    /// Returns what the group of the cluster has, or `first` for a cluster without one. `groups` are counted from group 1.
+    pub(super) fn of_group<'g, T>(&self, first: &'g T, groups: &'g [T]) -> &'g T {
+        self.group().checked_sub(1).and_then(|group| groups.get(group)).unwrap_or(first)
+    }
+
     /// Returns the number of the cluster's group. Groups are counted from 1; 0 is for clusters without one.
     pub(super) fn group(&self) -> usize {
         match &self.0 {

@@ -229,8 +229,7 @@ impl LayerGroups {
 
     /// Returns the files of a cluster, in order.
     pub(super) fn files_of(&self, cluster: &Cluster) -> impl Iterator<Item = &ValuesFile> {
-        let group = cluster.group().checked_sub(1).and_then(|group| self.groups.get(group));
-        group.unwrap_or(&self.shared).iter().filter_map(|number| self.files.get(*number))
+        cluster.of_group(&self.shared, &self.groups).iter().filter_map(|number| self.files.get(*number))
     }
 
     /// Returns the paths of the values of clusters that the files depend on.

@@ -161,8 +161,7 @@ impl Layers {
 
     /// Returns the shared inputs of a cluster.
     pub(super) fn of(&self, cluster: &Cluster) -> &SharedValues {
-        let group = cluster.group().checked_sub(1).and_then(|group| self.groups.get(group));
-        group.unwrap_or(&self.first)
+        cluster.of_group(&self.first, &self.groups)
     }
 
     /// Returns the shared inputs of a cluster, or those of all clusters.

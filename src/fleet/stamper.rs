@@ -117,7 +117,7 @@ impl Stamp for Stamper<'_> {
     }
 
     fn record(&self, layers: &Layers, cluster: &Cluster, output: usize) -> Option<RecordedOutput> {
-        let contents = self.groups.get(cluster.group()).or_else(|| self.groups.first())?;
+        let contents = self.groups.get(group_of(cluster, self.groups.len()))?;
         match contents.get(output)? {
             Content::Template(template) => record(template, layers, (cluster, &layers.overlay(cluster).ok()?)).ok(),
             Content::File(_) => Some(RecordedOutput::copied()),
@@ -153,6 +153,11 @@ impl Stamp for Stamper<'_> {
         let all = largest.and_then(|(at, _)| self.specialised(job).get(at));
         all.map(|all| all.plan.clone()).unwrap_or_default()
     }
+}
+
+/// Returns the number of the cluster's group among `count`, or that of clusters without one.
+fn group_of(cluster: &Cluster, count: usize) -> usize {
+    if cluster.group() < count { cluster.group() } else { 0 }
 }
 
 /// A group of clusters with the same layers, in one thread.
@@ -207,7 +212,8 @@ impl Renderer for Thread<'_, '_> {
     ) -> Result<()> {
         self.own.reset();
         let builder = InputBuilder::new(&self.own, self.shapes);
-        let Some(group) = self.groups.get_mut(cluster.group()) else { return Ok(()) };
+        let count = self.groups.len();
+        let Some(group) = self.groups.get_mut(group_of(cluster, count)) else { return Ok(()) };
         let shared = group.shared(&InputBuilder::new(self.arena, self.shapes))?;
         let given = converted(own, &builder)?;
         let faster = group.faster.as_mut().and_then(|faster| faster.choose(own, given));
@@ -256,7 +262,8 @@ impl Renderer for Thread<'_, '_> {
     ) {
         self.own.reset();
         let builder = InputBuilder::new(&self.own, self.shapes);
-        let Some(group) = self.groups.get_mut(cluster.group()) else { return };
+        let count = self.groups.len();
+        let Some(group) = self.groups.get_mut(group_of(cluster, count)) else { return };
         let shared = group.shared(&InputBuilder::new(self.arena, self.shapes));
         let given = shared.and_then(|shared| Ok((shared, converted(own, &builder)?)));
         let Ok(inputs) = given.map(|(shared, given)| inputs_of(shared, self.merge, own, given, &builder)) else {

@@ -6,7 +6,6 @@ mod read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropforge::bulk::values::{Assignment, parse_set};
 use dropforge::bulk::{
     ChartSet, Condition, DocumentCheck, Fleet, LayerGroups, LayerPath, Release, ReleaseSet, ReleaseValues, ValuesFile,
     dialect_of, discover, engine,
@@ -18,7 +17,7 @@ use dropforge::engine::Dialect;
 use crate::chart::{self, ReleasesArgs};
 use crate::exit::Failed;
 use crate::input::InputFiles;
-use crate::layers::values_file;
+use crate::layers::{assignments, is_missing_layer, values_file};
 use crate::options::{LanguageArgs, SetArgs};
 use crate::run::{ReadSet, RunArgs};
 use crate::stderr::Stderr;
@@ -134,7 +133,7 @@ impl RunArgs<'_> {
         let lists: Vec<&[LayerPath]> = std::iter::once(layers.as_slice()).chain(definitions.values()).collect();
         let mut read = |path: &str, may_be_missing: bool| {
             let path = Path::new(path);
-            if may_be_missing && !files.is_url(path) && path.symlink_metadata().is_err() {
+            if is_missing_layer(path, may_be_missing, files) {
                 return Ok(None);
             }
             let is_values = layers.iter().any(|layer| layer.path() == path.to_string_lossy());
@@ -250,14 +249,4 @@ impl RunArgs<'_> {
         let name = Some(one.name.clone());
         Ok(ChartSet { name, single: self.target.is_single(), is_one_of_many: true, check, ..set })
     }
-}
-
-/// Parses the `--set` options of a release.
-fn assignments(sets: &SetArgs, files: &mut InputFiles) -> Result<Vec<Assignment>> {
-    let mut all = Vec::new();
-    for (kind, text) in &sets.0 {
-        let mut read = |path: &str| Ok(files.read(Path::new(path), "--set-file K=-")?.text().to_owned());
-        all.extend(parse_set(*kind, text, &mut read)?);
-    }
-    Ok(all)
 }

@@ -224,8 +224,11 @@ impl RunSet for ReleaseSet {
         for release in &self.releases {
             let Some(chart) = release.chart() else { continue };
             let own: OwnInputs<'_> = &|cluster| {
-                let has_it = release.when.as_ref().map_or(Ok(true), |when| when.holds(&layers.merged(cluster)?))?;
-                if has_it { release.overlay(layers, cluster).map(Some) } else { Ok(None) }
+                if values::enabled(std::slice::from_ref(release), layers, cluster)? == [true] {
+                    release.overlay(layers, cluster).map(Some)
+                } else {
+                    Ok(None)
+                }
             };
             let mistakes = chart.mistakes_of((layers, own), clusters, all)?.into_iter();
             found.extend(mistakes.map(|error| values::of_release(error, release)));

@@ -31,19 +31,20 @@ impl ObjectCheck {
         Self { is_strict, ..Self::default() }
     }
 
-    /// Checks the outputs of a cluster that has these releases. `texts` are the texts of all outputs of each. Returns the
+    /// Returns `true` if the next cluster that has these releases has to be checked.
+    pub fn wants(&self, enabled: &[bool]) -> bool {
+        let are_several = enabled.iter().filter(|one| **one).count() > 1;
+        are_several && (lock(&self.checked).insert(enabled.to_vec()) || self.is_strict)
+    }
+
+    /// Checks the outputs of a cluster. `texts` are the texts of all outputs of each. Returns the
     /// errors.
     pub fn check(
         &self,
-        (releases, enabled): (&[Release], &[bool]),
+        releases: &[Release],
         (layers, cluster): (&Layers, &Cluster),
         texts: &[Vec<&str>],
     ) -> Vec<Box<Diagnostic>> {
-        if enabled.iter().filter(|one| **one).count() < 2
-            || !(lock(&self.checked).insert(enabled.to_vec()) || self.is_strict)
-        {
-            return Vec::new();
-        }
         let (mut seen, mut found): (HashMap<Object, (usize, &str)>, _) = (HashMap::new(), Vec::new());
         for (at, (release, texts)) in releases.iter().zip(texts).enumerate() {
             let namespace = release.namespace(layers, cluster);

@@ -160,11 +160,11 @@ impl Renderer for Releases<'_, '_> {
         }
         let ends: Option<Vec<usize>> =
             results.get(first..).unwrap_or_default().iter().map(|result| result.as_ref().ok().copied()).collect();
-        if let Some(ends) = ends {
+        if let Some(ends) = ends.filter(|_| self.objects.wants(&enabled)) {
             let mut texts = ends.into_iter().map(|end| text.get(std::mem::replace(&mut start, end)..end).unwrap_or(""));
             let of = |release: &Release| texts.by_ref().take(release.outputs.all.len()).collect();
             let texts: Vec<Vec<&str>> = self.releases.iter().map(of).collect();
-            let found = self.objects.check((self.releases, &enabled), (self.layers, cluster), &texts);
+            let found = self.objects.check(self.releases, (self.layers, cluster), &texts);
             results.extend(found.into_iter().map(Err));
         }
         Ok(())

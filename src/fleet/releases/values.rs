@@ -127,20 +127,13 @@ impl Condition {
         &self.expression
     }
 
-    /// Returns `true` if the condition holds for a cluster with these merged values.
+    /// Returns `true` if the condition holds for a cluster with these [`names`].
     ///
     /// # Errors
     /// Errors of the expression; `input.type` for a value that is not a boolean.
-    pub(super) fn holds(&self, merged: &DataMap) -> Result<bool> {
-        let mut names = merged.clone();
-        let mut all = merged.clone();
-        if let Some(own) = all.shift_remove(CLUSTER).and_then(|own| own.try_into_map().ok()) {
-            all.extend(own);
-        }
-        names.insert(CLUSTER.to_owned(), Data::Map(all));
+    fn holds(&self, names: Inputs<'_>) -> Result<bool> {
         let mut text = String::new();
-        let render = |inputs: Inputs<'_>| self.expression.render_inputs(&mut Session::new(), inputs, &mut text);
-        with_inputs(&names, render).map_err(|error| {
+        self.expression.render_inputs(&mut Session::new(), names, &mut text).map_err(|error| {
             let error = in_file(error, &self.source, self.span);
             let is_missing = matches!(error.code, Code::BadIndex | Code::UndefinedVariable);
             if is_missing {
@@ -160,6 +153,16 @@ impl Condition {
     }
 }
 
+/// Returns the names of conditions on a cluster with these merged values.
+fn names(merged: DataMap) -> DataMap {
+    let (mut names, mut all) = (merged.clone(), merged);
+    if let Some(own) = all.shift_remove(CLUSTER).and_then(|own| own.try_into_map().ok()) {
+        all.extend(own);
+    }
+    names.insert(CLUSTER.to_owned(), Data::Map(all));
+    names
+}
+
 /// Moves the labels of an error about an expression to the string at `span` of a file, which is the expression.
 fn in_file(mut error: Box<Diagnostic>, source: &Arc<Source>, span: Span) -> Box<Diagnostic> {
     for label in &mut error.labels {
@@ -177,18 +180,16 @@ fn in_file(mut error: Box<Diagnostic>, source: &Arc<Source>, span: Span) -> Box<
 /// # Errors
 /// Errors of conditions, with the release.
 pub(super) fn enabled(releases: &[Release], layers: &Layers, cluster: &Cluster) -> Result<Vec<bool>> {
-    let mut merged = None;
-    let holds = |release: &Release| match &release.when {
-        None => Ok(true),
-        Some(when) => {
-            let values = match &mut merged {
-                Some(values) => values,
-                none => none.insert(layers.merged(cluster)?),
-            };
-            when.holds(values).map_err(|error| of_release(error, release))
-        }
-    };
-    releases.iter().map(holds).collect()
+    if releases.iter().all(|release| release.when.is_none()) {
+        return Ok(vec![true; releases.len()]);
+    }
+    with_inputs(&names(layers.merged(cluster)?), |names| {
+        let holds = |release: &Release| match &release.when {
+            None => Ok(true),
+            Some(when) => when.holds(names).map_err(|error| of_release(error, release)),
+        };
+        releases.iter().map(holds).collect()
+    })
 }
 
 /// Adds the release to an error.
@@ -206,9 +207,7 @@ impl Release {
         if self.chart().is_some() {
             let mut own = DataMap::default();
             self.values.each(cluster, &merged, &mut |map| overlay(&mut own, map))?;
-            let view = layers.view(cluster)?;
-            let name = self.name.text_for(cluster.name(), &view)?;
-            layers.release_values(cluster, &name, &mut |map| overlay(&mut own, map))?;
+            overlay(&mut own, layers.release_values(cluster, &self.name_for(layers, cluster)?)?);
             return Ok(Overlay::Map(Cow::Owned(own)));
         }
         let mut files = Vec::new();
@@ -222,9 +221,12 @@ impl Release {
         self.values.sets.iter().try_for_each(|set| set.apply(&mut all, &mut gaps))?;
         Ok(Overlay::Whole { all, own: cluster.inputs()? })
     }
-}
 
-impl Release {
+    /// Returns the name of the release for a cluster.
+    fn name_for(&self, layers: &Layers, cluster: &Cluster) -> Result<String> {
+        self.name.text_for(cluster.name(), &layers.view(cluster)?)
+    }
+
     /// Returns what gives values to the release for a cluster.
     ///
     /// # Errors
@@ -234,19 +236,18 @@ impl Release {
         let files = self.values.files.files_of(cluster).map(|file| file.values(&merged)).collect::<Result<_>>()?;
         let mut below = Vec::new();
         if self.chart().is_some() {
-            let name = self.name.text_for(cluster.name(), &layers.view(cluster)?)?;
-            below = vec![Step::Key(RELEASES.to_owned()), Step::Key(name)];
+            below = vec![Step::Key(RELEASES.to_owned()), Step::Key(self.name_for(layers, cluster)?)];
         }
         Ok(ReleaseGivens { files, sets: self.values.sets.clone(), below })
     }
 }
 
 impl Layers {
-    /// Calls `each` with the values that the layers and the cluster give to a release, low to high. Nulls are values.
+    /// Returns the values that the layers and the cluster give to a release. Nulls are values.
     ///
     /// # Errors
     /// Errors of reading the cluster and of assignments; `input.type` for values that are no map.
-    fn release_values(&self, cluster: &Cluster, name: &str, each: &mut dyn FnMut(DataMap)) -> Result<()> {
+    fn release_values(&self, cluster: &Cluster, name: &str) -> Result<DataMap> {
         let shared = self.of(cluster);
         let of = |map: &DataMap| match map.get(RELEASES).and_then(|all| all.get(name)) {
             None | Some(Data::Null) => Ok(None),
@@ -269,7 +270,6 @@ impl Layers {
             sets.into_iter().try_for_each(|set| set.apply(&mut all, &mut gaps))?;
             below = of(&all)?.unwrap_or_default();
         }
-        each(below);
-        Ok(())
+        Ok(below)
     }
 }
