@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 mod forms;
 mod mistakes;
+mod repeats;
 mod stamper;
 mod values;
 
@@ -120,6 +121,18 @@ impl ChartSet {
         let output = render.output()?;
         self.check.check(&render, cluster.name())?;
         Ok(output)
+    }
+
+    /// Works like [`ChartSet::documents`] for a release whose documents depend on its values alone. Returns `None` for
+    /// others, and for one that fails.
+    fn constant_documents(
+        &self,
+        session: &mut Session,
+        release: (&Identity, &Cluster),
+        own: (DataMap, bool),
+    ) -> Option<Documents> {
+        let plan = self.plan(session, release, own).ok()?;
+        self.template.render_constant(session, plan)?.output().ok()
     }
 
     /// Renders the templates for a cluster with the inputs `own`.

@@ -1,4 +1,4 @@
-//! Sets of names and paths of any size, as hashes of 16 bytes. A few are in memory, the others in a temporary file.
+//! Sets of names and paths of any size, as hashes of 16 bytes. Small sets are in memory, others in a temporary file.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -59,12 +59,13 @@ impl KeySet {
     /// # Errors
     /// Errors of the temporary file.
     pub fn sort(mut self) -> Result<SortedKeys> {
-        let mut keys = SortedKeys { seed: self.seed, ..SortedKeys::default() };
         if self.ends.is_empty() {
+            let mut keys = SortedKeys::new(self.seed, 1);
             self.unsorted.sort_unstable();
             self.unsorted.iter().try_for_each(|hash| keys.add(*hash))?;
             return Ok(keys);
         }
+        let mut keys = SortedKeys::new(self.seed, PAGE as u64);
         self.end_run()?;
         self.unsorted = Vec::new();
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
@@ -120,6 +121,8 @@ fn page(of: &Scratch, left: &mut std::ops::Range<u64>) -> Result<Vec<u128>> {
 #[derive(Debug, Default)]
 pub struct SortedKeys {
     seed: u64,
+    /// The number of hashes of a page. If it is 1, `pages` has them all.
+    page: u64,
     hashes: Scratch,
     /// The first hash of each page.
     pages: Vec<u128>,
@@ -133,6 +136,10 @@ pub struct SortedKeys {
 const REPEATED: usize = 10_000;
 
 impl SortedKeys {
+    fn new(seed: u64, page: u64) -> Self {
+        Self { seed, page, ..Self::default() }
+    }
+
     /// Adds a hash that is not less than the last one.
     fn add(&mut self, hash: u128) -> Result<()> {
         if self.last.replace(hash) == Some(hash) {
@@ -141,11 +148,11 @@ impl SortedKeys {
             }
             return Ok(());
         }
-        if self.count.is_multiple_of(PAGE as u64) {
+        if self.count.is_multiple_of(self.page) {
             self.pages.push(hash);
         }
         self.count += 1;
-        self.hashes.push(&hash.to_le_bytes())
+        if self.page == 1 { Ok(()) } else { self.hashes.push(&hash.to_le_bytes()) }
     }
 
     /// Returns `true` if there are no keys.
@@ -170,6 +177,9 @@ impl SortedKeys {
     pub fn contains(&self, key: &str) -> Result<bool> {
         let hash = hash(self.seed, key);
         let Some(nth) = self.pages.partition_point(|first| *first <= hash).checked_sub(1) else { return Ok(false) };
+        if self.page == 1 {
+            return Ok(self.pages.get(nth) == Some(&hash));
+        }
         let start = (nth * PAGE) as u64;
         Ok(page(&self.hashes, &mut (start..self.count))?.binary_search(&hash).is_ok())
     }

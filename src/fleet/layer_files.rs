@@ -77,15 +77,10 @@ struct LayerFiles<'r> {
 
 impl LayerFiles<'_> {
     /// Returns the numbers of the files of some layers for a cluster.
-    fn of_cluster(&mut self, layers: &[LayerPath], cluster: &Cluster) -> Result<Vec<usize>> {
-        if layers.iter().all(LayerPath::is_constant) {
-            return self.of_all(layers);
-        }
-        let (shared, own) = (DataMap::default(), cluster.inputs()?);
-        let view = View::new(&shared, &own, Merge::Deep);
+    fn of_cluster(&mut self, layers: &[LayerPath], cluster: &Cluster, view: &View<'_>) -> Result<Vec<usize>> {
         let of = |layer: &LayerPath| match layer.is_optional {
-            true => Ok(layer.pattern.known_text_for(cluster.name(), &view)?.ok()),
-            false => layer.pattern.text_for(cluster.name(), &view).map(Some),
+            true => Ok(layer.pattern.known_text_for(cluster.name(), view)?.ok()),
+            false => layer.pattern.text_for(cluster.name(), view).map(Some),
         };
         let mut numbers = Vec::new();
         for layer in layers {
@@ -202,9 +197,10 @@ impl LayerGroups {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         if !lists.iter().copied().flatten().all(LayerPath::is_constant) {
             groups = fleet.group(&mut |cluster| {
-                let mut all = Vec::new();
+                let (mut all, shared, own) = (Vec::new(), DataMap::default(), cluster.inputs()?);
+                let view = View::new(&shared, &own, Merge::Deep);
                 for layers in lists {
-                    let own = files.of_cluster(layers, cluster);
+                    let own = files.of_cluster(layers, cluster, &view);
                     all.extend(own.map_err(|error| error.for_cluster(cluster.name()))?);
                     all.push(END);
                 }

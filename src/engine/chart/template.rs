@@ -130,6 +130,15 @@ impl ChartTemplate {
         Ok(self.rendered(plan, texts))
     }
 
+    /// Works like [`ChartTemplate::render_in`] for a plan whose result depends on nothing else, such as the time or random
+    /// numbers. Returns `None` for others, and if rendering fails.
+    pub fn render_constant(&self, session: &mut Session, plan: Plan) -> Option<ChartRender> {
+        let (template, _) = self.program(&plan, Extent::Partial).ok()?;
+        let mut texts = run_as(session, &template, &plan, How::Probe).ok()?;
+        texts.finish(&template);
+        Some(self.rendered(plan, texts))
+    }
+
     /// Works like [`ChartTemplate::render_in`] with the whole program, and adds to `coverage` what runs.
     ///
     /// # Errors
@@ -274,10 +283,21 @@ pub(super) fn run(
     plan: &Plan,
     observer: Option<&mut dyn Observer>,
 ) -> Result<Texts> {
+    run_as(session, template, plan, How::Run(observer))
+}
+
+/// The way to run a program.
+enum How<'h> {
+    Run(Option<&'h mut dyn Observer>),
+    /// Fail if something depends on other things than the plan.
+    Probe,
+}
+
+fn run_as(session: &mut Session, template: &Template, plan: &Plan, how: How<'_>) -> Result<Texts> {
     KEPT.with(|kept| match kept.try_borrow_mut() {
-        Ok(mut kept) => run_with(&mut kept, session, template, plan, observer),
+        Ok(mut kept) => run_with(&mut kept, session, template, plan, how),
         // In use: a registered function is rendering a chart of its own.
-        Err(_) => run_with(&mut InputSpace::default(), session, template, plan, observer),
+        Err(_) => run_with(&mut InputSpace::default(), session, template, plan, how),
     })
 }
 
@@ -286,14 +306,22 @@ fn run_with(
     session: &mut Session,
     template: &Template,
     plan: &Plan,
-    observer: Option<&mut dyn Observer>,
+    how: How<'_>,
 ) -> Result<Texts> {
     space.with(|builder| {
         let inputs = Inputs::new(plan.inputs(builder, template.program().start().mutable)?);
         Texts::of(session, template.program(), |session, whole| {
             let machine = template.shared.language.machine();
-            let answer = machine.answer(session, template.run(inputs), Some(whole), observer);
-            ends(answer.map_err(|error| explained(template, plan, error))?)
+            let run = template.run(inputs);
+            let ended = match how {
+                How::Run(observer) => machine.answer(session, run, Some(whole), observer).map(ends),
+                How::Probe => {
+                    let mut found = None;
+                    let ended = machine.end(session, run, true, whole, &mut |_, answer| found = Some(ends(answer)));
+                    ended.map(|()| found.unwrap_or_else(|| ends(Value::Undefined)))
+                }
+            };
+            ended.map_err(|error| explained(template, plan, error))?
         })
     })
 }

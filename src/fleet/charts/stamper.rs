@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::forms::{Forms, Memory, OwnValues};
+use super::repeats::{Known, Repeats};
 use super::{ChartSet, own_values, show_chart_writers};
 use crate::cluster::Cluster;
 use crate::documents::first_content;
@@ -38,12 +39,14 @@ pub struct ChartStamper<'c> {
     forms: OnceLock<bool>,
     /// The number of releases that shared the plan of a form.
     shared: AtomicUsize,
+    repeats: Repeats,
 }
 
 impl<'c> ChartStamper<'c> {
     /// Creates a renderer of the outputs of a run.
     pub fn new(chart: &'c ChartSet, layers: &'c Layers, kinds: Option<&'c KubeSchemas>) -> Self {
-        Self { chart, layers, fields: Vec::new(), kinds, forms: OnceLock::new(), shared: AtomicUsize::new(0) }
+        let (forms, shared, repeats) = (OnceLock::new(), AtomicUsize::new(0), Repeats::default());
+        Self { chart, layers, fields: Vec::new(), kinds, forms, shared, repeats }
     }
 
     /// Prepares for `plan`. If its layout has document fields, each document becomes a piece.
@@ -92,26 +95,27 @@ impl Stamp for ChartStamper<'_> {
     }
 
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
-        let forms = self.forms.get().is_some_and(|forms| *forms);
-        let shared = work((self.chart, self.layers), (&self.fields, self.kinds, forms), body);
+        let shares = self.forms.get().is_some_and(|forms| *forms).then_some(&self.repeats);
+        let shared = work((self.chart, self.layers), (&self.fields, self.kinds, shares), body);
         self.shared.fetch_add(shared, Ordering::Relaxed);
     }
 }
 
-/// Calls `body` with the renderer of a chart in one thread. With `forms`, releases share what is the same in all of one
-/// form. Returns the number of releases that did.
+/// Calls `body` with the renderer of a chart in one thread. With `repeats`, releases share what is the same in all of one
+/// form, and those of the same values. Returns the number of releases that shared a form.
 pub(super) fn work(
     (chart, layers): (&ChartSet, &Layers),
-    (fields, kinds, forms): (&[String], Option<&KubeSchemas>, bool),
+    (fields, kinds, repeats): (&[String], Option<&KubeSchemas>, Option<&Repeats>),
     body: &mut dyn FnMut(&mut dyn Renderer),
 ) -> usize {
     // Many charts may be rendered together, each below the others on the stack.
     let memory = Box::new(Memory::default());
     let shapes = memory.shapes();
-    let forms = if forms && fields.is_empty() { Some(Forms::new(chart, &memory, &shapes)) } else { None };
+    let repeats = repeats.filter(|_| fields.is_empty());
+    let shares = repeats.map(|repeats| (Forms::new(chart, &memory, &shapes), repeats));
     let sources = chart.outputs().all.into_iter().map(|output| output.template).collect();
     let (session, pieces, ends) = (Session::new(), Vec::new(), Vec::new());
-    let mut releases = Releases { chart, layers, sources, fields, kinds, session, forms, shared: 0, pieces, ends };
+    let mut releases = Releases { chart, layers, sources, fields, kinds, session, shares, shared: 0, pieces, ends };
     body(&mut releases);
     releases.shared
 }
@@ -126,7 +130,8 @@ struct Releases<'t, 'w, 'f> {
     fields: &'t [String],
     kinds: Option<&'t KubeSchemas>,
     session: Session,
-    forms: Option<Forms<'t, 'w, 'f>>,
+    /// What releases share, unless each is rendered by itself.
+    shares: Option<(Forms<'t, 'w, 'f>, &'t Repeats)>,
     /// The number of releases that shared the plan of a form.
     shared: usize,
     pieces: Vec<Piece>,
@@ -182,22 +187,48 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
         let (values, is_table) = own_values(cluster, overlay)?;
         let identity = self.chart.identity(self.layers, cluster)?;
         let mut own = OwnValues { cluster, identity, values, is_table };
-        if let Some(forms) = &mut self.forms
-            && !self.chart.check.wants_more()
-        {
-            self.ends.clear();
-            let rendered = forms.render(&mut self.session, &mut own, &self.sources, (text, &mut self.ends));
-            if rendered.is_some() {
-                self.shared += 1;
-                results.extend(self.ends.drain(..).map(Ok));
-                return Ok(());
-            }
+        if self.shares.is_some() && !self.chart.check.wants_more() && self.share(&mut own, text, results) {
+            return Ok(());
         }
         let release = (&own.identity, cluster);
         let documents = self.chart.documents(&mut self.session, release, (own.values, own.is_table));
         let below = self.chart.is_one_of_many.then_some(own.identity.name.as_str());
         let documents = documents.map_err(|errors| located(errors, (cluster, below), overlay))?;
         self.write(&documents, text, results)
+    }
+
+    /// Renders a release by its form, or as one before it. Returns `false` if it has to be rendered by itself.
+    fn share(&mut self, own: &mut OwnValues<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> bool {
+        let Some((forms, repeats)) = &mut self.shares else { return false };
+        self.ends.clear();
+        if forms.render(&mut self.session, own, &self.sources, (text, &mut self.ends)).is_some() {
+            self.shared += 1;
+            results.extend(self.ends.drain(..).map(Ok));
+            return true;
+        }
+        let key = match repeats.find(own) {
+            Known::Nothing => return false,
+            Known::Text(known) => {
+                known.write(text, |end| results.push(Ok(end)));
+                return true;
+            }
+            Known::Again(key) => key,
+        };
+        let (repeats, release) = (*repeats, (&own.identity, own.cluster));
+        let values = own.values.clone();
+        let documents = self.chart.constant_documents(&mut self.session, release, (values.clone(), own.is_table));
+        let (start, first) = (text.len(), results.len());
+        if let Some(documents) = documents
+            && self.write(&documents, text, results).is_ok()
+        {
+            let ends = results.iter().skip(first).filter_map(|end| end.as_ref().ok()).map(|end| end - start).collect();
+            repeats.keep(key, values, text.get(start..).unwrap_or_default(), ends);
+            return true;
+        }
+        repeats.vary();
+        text.truncate(start);
+        results.truncate(first);
+        false
     }
 
     /// Names the template of an error: that of its place, or else the chart. The place of a schema is the last one.

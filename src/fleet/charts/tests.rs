@@ -1,12 +1,14 @@
+use super::repeats::Repeats;
 use super::*;
 use dropforge_engine::Engine;
 use dropforge_helm::chart::ChartSource;
+use dropforge_machine::function::Capabilities as Allowed;
 
 /// Returns a chart of these files. Each cluster is one text.
 fn chart<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>) -> ChartSet {
     let source = ChartSource::from_files(files).unwrap();
     ChartSet {
-        template: Engine::new().chart(&source).unwrap(),
+        template: Engine::builder().allow(Allowed::ALL).build().chart(&source).unwrap(),
         values: UserValues::default(),
         groups: Vec::new(),
         namespace: None,
@@ -25,9 +27,18 @@ fn chart<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>) -> ChartSet {
 /// Renders clusters one after another. Returns the texts of each, or its errors, and the number of clusters that shared the
 /// plan of a form.
 fn stamped(chart: &ChartSet, clusters: &[String], forms: bool) -> (Vec<std::result::Result<String, String>>, usize) {
+    stamped_with(chart, clusters, forms.then_some(&Repeats::default()))
+}
+
+/// Works like [`stamped`], and shares the texts of releases that repeat.
+fn stamped_with(
+    chart: &ChartSet,
+    clusters: &[String],
+    repeats: Option<&Repeats>,
+) -> (Vec<std::result::Result<String, String>>, usize) {
     let mut found = Vec::new();
     let layers = Layers::default();
-    let shared = super::stamper::work((chart, &layers), (&[], None, forms), &mut |renderer| {
+    let shared = super::stamper::work((chart, &layers), (&[], None, repeats), &mut |renderer| {
         for (at, own) in clusters.iter().enumerate() {
             let (cluster, mut text, mut results) =
                 (Cluster::new(format!("c{at}"), DataMap::default()), String::new(), Vec::new());
@@ -148,7 +159,7 @@ fn documents_of_comments_make_no_file_of_their_own() {
         ])
     };
     let (fields, mut text, mut results, mut pieces) = (["kind".to_owned()], String::new(), Vec::new(), Vec::new());
-    super::stamper::work((&chart, &Layers::default()), (&fields, None, true), &mut |renderer| {
+    super::stamper::work((&chart, &Layers::default()), (&fields, None, Some(&Repeats::default())), &mut |renderer| {
         let cluster = Cluster::new("c", DataMap::default());
         renderer.render(&cluster, &Overlay::Json("{}"), &mut text, &mut results).unwrap();
         renderer.take_pieces(&mut pieces);
@@ -198,6 +209,29 @@ fn a_strict_schema_need_not_know_the_keys_of_the_fleet() {
     let mut filed = chart(r#"{"properties": {"tag": {}}, "additionalProperties": false}"#);
     filed.values.map([("name".to_owned(), Data::Bool(true))].into_iter().collect());
     assert_eq!(notes(&filed, r#"{"tag": "t"}"#), "app: at '': additional properties 'name' not allowed");
+}
+
+#[test]
+fn releases_that_repeat_have_one_text_unless_it_depends_on_more_than_values() {
+    let chart = |template: &str| ChartSet {
+        name: Some(Pattern::parse("name", "web").unwrap()),
+        ..chart([("Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\n"), ("templates/a.yaml", template)])
+    };
+    let of = |n: usize| format!(r#"{{"n": {n}, "of": {{"a": "x"}}}}"#);
+    let clusters: Vec<_> = [1, 2, 1, 2, 1, 1, 3, 2].map(of).into();
+    // A template that changes values has no form.
+    let changing = chart("kind: A\n{{- $_ := set .Values.of \"b\" .Values.n }}\nof: {{ .Values.of | toJson }}\n");
+    let repeats = Repeats::default();
+    let (texts, shared) = stamped_with(&changing, &clusters, Some(&repeats));
+    assert_eq!((shared, repeats.len()), (0, 2));
+    assert_eq!(texts, stamped(&changing, &clusters, false).0);
+    for varying in ["randAlphaNum 9", "now | unixEpoch", "uuidv4", "tpl \"{{ randAlphaNum 9 }}\" .", "genPrivateKey \"ed25519\""] {
+        let text = format!("kind: A\n{{{{- $_ := set .Values.of \"b\" 1 }}}}\nof: {{{{ {varying} | quote }}}}\n");
+        let repeats = Repeats::default();
+        let (texts, _) = stamped_with(&chart(&text), &clusters, Some(&repeats));
+        assert!(texts.iter().all(|text| text.is_ok()), "{texts:?}");
+        assert_eq!(repeats.len(), 0, "{varying}");
+    }
 }
 
 #[test]

@@ -65,16 +65,34 @@ impl<'l> Line<'l> {
             let (digest, run) = rest.split_once(' ')?;
             return (is_word(digest) && is_word(run)).then_some(Self::Values { digest, run });
         }
-        let mut parts = line.split(' ');
+        let mut parts = fields(line);
         let mut next = || parts.next().filter(|part| !part.is_empty());
         let (path, release, template) = (decoded(next()?)?, decoded(next()?)?, decoded(next()?)?);
         let (digests, run) = (next()?, next()?);
         let tag = next().map_or(Some(Cow::Borrowed("")), decoded)?;
-        let is_digest = |one: &str| one.len() == DIGITS && one.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        let is_whole = parts.next().is_none() && !path.is_empty() && digests.split(',').all(is_digest);
+        // Without an early end, many digits are looked at together.
+        let are_digits = |one: &str| one.bytes().fold(true, |all, b| all & matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        let is_digest = |one: &str| one.len() == DIGITS && are_digits(one);
+        let is_whole = parts.next().is_none() && !path.is_empty() && split(digests, b',').all(is_digest);
         let run = if run == NONE { "" } else { run };
         is_whole.then_some(Self::File(FileLine { path, release, template, digests, run, tag }))
     }
+}
+
+/// Splits a text at an ASCII character.
+pub(super) fn split(text: &str, at: u8) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest.take()?;
+        let Some(end) = memchr::memchr(at, text.as_bytes()) else { return Some(text) };
+        rest = text.get(end + 1..);
+        text.get(..end)
+    })
+}
+
+/// Splits a line at its blanks.
+fn fields(line: &str) -> impl Iterator<Item = &str> {
+    split(line, b' ')
 }
 
 fn is_word(text: &str) -> bool {
@@ -130,7 +148,7 @@ fn decoded(field: &str) -> Option<Cow<'_, str>> {
     if field == NONE {
         return Some(Cow::Borrowed(""));
     }
-    if !field.contains('%') {
+    if memchr::memchr(b'%', field.as_bytes()).is_none() {
         return Some(Cow::Borrowed(field));
     }
     let (mut bytes, mut rest) = (Vec::with_capacity(field.len()), field);
@@ -171,7 +189,7 @@ pub(super) fn file_name(cluster: &str) -> String {
 type Key<'l> = [&'l str; 4];
 
 fn key(line: &str) -> Key<'_> {
-    let mut fields = line.split(' ');
+    let mut fields = fields(line);
     let mut next = || fields.next().unwrap_or("");
     let [path, release, template, _, run] = std::array::from_fn(|_| next());
     [path, release, template, run]
@@ -179,7 +197,7 @@ fn key(line: &str) -> Key<'_> {
 
 /// Returns `true` if a line comes before the next one of its section.
 fn is_before(line: &str, next: &str) -> bool {
-    let path = |line: &str| line.find(' ').unwrap_or(line.len());
+    let path = |line: &str| memchr::memchr(b' ', line.as_bytes()).unwrap_or(line.len());
     match (line.starts_with('#'), next.starts_with('#')) {
         (false, false) => match line[..path(line)].cmp(&next[..path(next)]) {
             Ordering::Equal => key(line) < key(next),
@@ -195,11 +213,16 @@ fn run_of(line: &str) -> &str {
     line.rsplit(' ').next().unwrap_or("")
 }
 
+/// Returns `true` if the lines of a section are in order.
+fn is_tidy(section: &str) -> bool {
+    let lines = || split(section.trim_end_matches('\n'), b'\n');
+    lines().zip(lines().skip(1)).all(|(line, next)| is_before(line, next))
+}
+
 /// Sorts the lines of a section. Makes lines that differ only in their digests one line with all of them. Returns `false` if
 /// all was in order.
 pub(super) fn tidy(section: &mut String) -> bool {
-    let (mut lines, mut all) = (section.lines(), section.lines().skip(1));
-    if all.all(|next| lines.next().is_some_and(|line| is_before(line, next))) {
+    if is_tidy(section) {
         return false;
     }
     let (mut values, mut files) = (BTreeMap::<&str, BTreeSet<&str>>::new(), BTreeMap::<Key<'_>, Digests<'_>>::new());

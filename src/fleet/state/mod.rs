@@ -34,10 +34,13 @@ pub use self::runs::{Owner, PROJECT_FILE, RunOptions, StoredRun, Withheld};
 pub(super) use self::write::{MadeBy, NewState, write};
 pub use self::write::{OwnFiles, PutFile, ReadFile};
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use self::lines::{FileLine, Line};
+use memchr::memmem;
+
+use self::lines::{FileLine, Line, split};
 use self::read::Reader;
 use self::runs::Runs;
 use super::key_set::{KeySet, SortedKeys};
@@ -64,6 +67,8 @@ pub struct State {
     files: BTreeMap<String, Option<u128>>,
     /// The seed of these hashes.
     seed: u64,
+    /// `true` if shards are not finished.
+    has_parts: bool,
     paths: SortedKeys,
     /// `true` if the last run ended early.
     incomplete: bool,
@@ -73,6 +78,27 @@ pub struct State {
     is_old: bool,
     /// The runs that made the files.
     runs: Runs,
+}
+
+/// Stands before the next section.
+const NEXT: &[u8] = b"\n# cluster ";
+
+/// The section of a cluster.
+struct Section<'s> {
+    state: &'s State,
+    cluster: Cow<'s, str>,
+    lines: &'s str,
+}
+
+impl Section<'_> {
+    /// Calls `each` with the digests of the values of the cluster, then with its files.
+    fn each(&self, each: &mut dyn FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
+        split(self.lines, b'\n').filter_map(Line::parse).try_for_each(|line| match line {
+            Line::Cluster(_) => Ok(()),
+            Line::Values { digest, run } => each(self.state.values(&self.cluster, digest, run)),
+            Line::File(line) => each(self.state.entry(&self.cluster, &line)),
+        })
+    }
 }
 
 /// The maker of a file of a state.
@@ -118,7 +144,7 @@ impl State {
         reader.clusters(from)?;
         parts.iter().filter(|part| part.ends_with(EXTENSION)).try_for_each(|part| reader.part(from, part))?;
         reader.old(from)?;
-        reader.finish()
+        Ok(Self { has_parts: !parts.is_empty(), ..reader.finish()? })
     }
 
     /// Reads the part of a shard, if it is done. Its paths are not looked up.
@@ -147,22 +173,36 @@ impl State {
 
     /// Works like [`State::each`]. Before the files of a cluster come the digests of its values.
     pub(super) fn each_with_values(&self, each: &mut dyn FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
-        let (mut cluster, mut rest) = (String::new(), Vec::new());
+        self.each_section(&mut |section| section.each(each))
+    }
+
+    /// Calls `each` with the section of every cluster.
+    fn each_section(&self, each: &mut dyn FnMut(&Section<'_>) -> Result<()>) -> Result<()> {
+        let mut rest = Vec::new();
         self.text.each_part(&mut |part| {
+            // The start of a section may lie in two parts.
+            let from = rest.len().saturating_sub(NEXT.len());
             rest.extend_from_slice(part);
-            let end = memchr::memrchr(b'\n', &rest).map_or(0, |end| end + 1);
-            let text = String::from_utf8_lossy(rest.get(..end).unwrap_or_default());
-            for line in text.lines().filter_map(Line::parse) {
-                match line {
-                    Line::Cluster(name) => cluster = name.into_owned(),
-                    Line::Values { digest, run } => each(self.values(&cluster, digest, run))?,
-                    Line::File(line) => each(self.entry(&cluster, &line))?,
-                }
-            }
-            drop(text);
-            rest.drain(..end);
+            let Some(end) = memmem::rfind(rest.get(from..).unwrap_or_default(), NEXT) else { return Ok(()) };
+            self.sections(rest.get(..=from + end).unwrap_or_default(), each)?;
+            rest.drain(..=from + end);
             Ok(())
-        })
+        })?;
+        self.sections(&rest, each)
+    }
+
+    fn sections(&self, text: &[u8], each: &mut dyn FnMut(&Section<'_>) -> Result<()>) -> Result<()> {
+        // Reading has refused other texts.
+        let text = str::from_utf8(text).unwrap_or_default();
+        let ends = memmem::find_iter(text.as_bytes(), NEXT).map(|end| end + 1).chain([text.len()]);
+        let mut start = 0;
+        for end in ends {
+            let lines = text.get(std::mem::replace(&mut start, end)..end).unwrap_or_default();
+            if let Some(Line::Cluster(cluster)) = split(lines, b'\n').next().and_then(Line::parse) {
+                each(&Section { state: self, cluster, lines })?;
+            }
+        }
+        Ok(())
     }
 
     fn values<'l>(&self, cluster: &'l str, digest: &'l str, run: &str) -> Entry<'l> {

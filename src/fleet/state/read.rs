@@ -73,7 +73,8 @@ impl Reader {
     /// Ends reading.
     pub fn finish(self) -> Result<State> {
         let Self { text, files, seed, paths, runs, incomplete, conflicts, is_old, .. } = self;
-        Ok(State { text, files, seed, paths: paths.sort()?, incomplete, conflicts, is_old, runs })
+        let has_parts = false;
+        Ok(State { text, files, seed, has_parts, paths: paths.sort()?, incomplete, conflicts, is_old, runs })
     }
 
     /// Reads a file of runs, if it exists.

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::Range;
 
 use super::runs::Ownership;
+use crate::key_set::{KeySet, SortedKeys};
 use crate::scratch::Scratch;
 use dropforge_base::diagnostics::Result;
 
@@ -137,9 +138,15 @@ pub struct Rows {
     sorted: Scratch,
     runs: Vec<Range<u64>>,
     templates: BTreeSet<u32>,
+    clusters: KeySet,
 }
 
 impl Rows {
+    /// Takes the names of the clusters of all rows.
+    pub(super) fn take_clusters(&mut self) -> Result<SortedKeys> {
+        std::mem::take(&mut self.clusters).sort()
+    }
+
     /// Returns the templates of all rows.
     pub(super) fn templates(&self) -> &BTreeSet<u32> {
         &self.templates
@@ -152,6 +159,9 @@ impl Rows {
     pub fn add(&mut self, row: Row) -> Result<()> {
         if row.template != OLD_TAG {
             self.templates.insert(row.template);
+        }
+        if self.unsorted.last().is_none_or(|last| last.cluster != row.cluster) {
+            self.clusters.add(&row.cluster)?;
         }
         self.bytes += row.size();
         self.unsorted.push(row);

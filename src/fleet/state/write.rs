@@ -10,7 +10,8 @@ use super::lines::{push_cluster, push_field, push_file, push_values, tidy};
 use super::read::{OLD_STATE, of_all};
 use super::rows::{OLD_TAG, Row, Rows, SAME_TAG, SortedRows};
 use super::runs::{RunOptions, Runs};
-use super::{Entry, RUNS, State, path_of};
+use super::{Entry, RUNS, Section, State, path_of};
+use crate::key_set::SortedKeys;
 use crate::output_files::{Change, WriteParts};
 use crate::shards::PlanShard;
 use dropforge_base::diagnostics::Result;
@@ -178,16 +179,33 @@ pub fn write(
     let templates = makers.iter().map(|made_by| made_by.template.as_str());
     let run = new.run.clone().map(|run| runs.add_run(run, templates));
     let mut makers = Makers::new(makers, run);
-    old.each_with_values(&mut |entry| {
-        let place = match entry.is_of_values() || kept(entry)? {
-            true => makers.place(entry),
-            false if entry.tag.is_empty() => return Ok(()),
-            false => OLD_TAG,
-        };
-        let (cluster, _) = entry.maker.unwrap_or_default();
-        Row::of(entry, cluster, place).try_for_each(|row| rows.add(row))
+    // The files of clusters that stay as they are, and the runs that made files.
+    let (mut same, mut used) = (HashSet::new(), BTreeSet::new());
+    let touched = rows.take_clusters()?;
+    old.each_section(&mut |section| {
+        let mut places = Vec::new();
+        section.each(&mut |entry| {
+            let is_kept = entry.is_of_values() || kept(entry)?;
+            places.push(is_kept.then(|| makers.place(entry)));
+            Ok(())
+        })?;
+        if !places.contains(&None) && stays(section, new, &touched)? {
+            used.extend(places.into_iter().flatten().filter_map(|place| makers.run(place)));
+            same.insert(path_of(&section.cluster));
+            return Ok(());
+        }
+        let mut places = places.into_iter();
+        section.each(&mut |entry| {
+            let place = match places.next().flatten() {
+                Some(place) => place,
+                None if entry.tag.is_empty() => return Ok(()),
+                None => OLD_TAG,
+            };
+            let (cluster, _) = entry.maker.unwrap_or_default();
+            Row::of(entry, cluster, place).try_for_each(|row| rows.add(row))
+        })
     })?;
-    let used: BTreeSet<usize> = rows.templates().iter().filter_map(|place| makers.run(*place)).collect();
+    used.extend(rows.templates().iter().filter_map(|place| makers.run(*place)));
     let templates = makers.templates();
     let text =
         |of: &BTreeSet<usize>| runs.text(of, |run, template| templates.contains(&(run, template)), new.incomplete);
@@ -199,12 +217,20 @@ pub fn write(
     }
     // Files of clusters that are still the old ones name the old runs.
     put(RUNS, &text(&used.iter().copied().chain(old.runs.numbers()).collect()))?;
-    let left = sections.write(old, new)?;
+    let left = sections.write((old, &same), new)?;
     left.iter().try_for_each(|name| new.to.remove_own(name))?;
     if old.is_old {
         new.to.remove_own(OLD_STATE)?;
     }
     if old.runs.numbers().any(|run| !used.contains(&run)) { put(RUNS, &text(&used)) } else { Ok(()) }
+}
+
+/// Returns `true` if the file of a section is as it would be written, once all files in it are kept: the run has made no file
+/// of the cluster.
+fn stays(section: &Section<'_>, new: &NewState<'_>, touched: &SortedKeys) -> Result<bool> {
+    let (old, name) = (section.state, path_of(&section.cluster));
+    let is_alone = !old.has_parts && !old.is_old && new.shard.is_none() && !new.to.has_one_file();
+    Ok(is_alone && old.files.get(&name).is_some_and(Option::is_some) && !touched.contains(&section.cluster)?)
 }
 
 /// The sections of a state that is being written.
@@ -218,8 +244,9 @@ struct Sections {
 
 impl Sections {
     /// Writes the files of clusters that change. Returns the names of those that have no more entries.
-    fn write(&mut self, old: &State, new: &NewState<'_>) -> Result<Vec<String>> {
-        let mut left: BTreeMap<&str, Option<u128>> = old.files.iter().map(|(name, hash)| (&**name, *hash)).collect();
+    fn write(&mut self, (old, same): (&State, &HashSet<String>), new: &NewState<'_>) -> Result<Vec<String>> {
+        let others = old.files.iter().filter(|(name, _)| !same.contains(*name));
+        let mut left: BTreeMap<&str, Option<u128>> = others.map(|(name, hash)| (&**name, *hash)).collect();
         if new.to.has_one_file() {
             let name = of_all();
             self.write_all(&name, new)?;
