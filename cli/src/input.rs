@@ -198,6 +198,12 @@ impl InputFiles {
     /// Forgets the content of files, to read them again.
     pub(crate) fn forget_files(&mut self) {
         self.contents.forget_files();
+        self.given.clear();
+    }
+
+    /// Returns `true` if a file was read once, and not in two ways.
+    pub(crate) fn is_given_once(&self, path: &Path) -> bool {
+        self.given.iter().filter(|given| path_from_here(given) == path_from_here(path)).count() == 1
     }
 
     /// Reads a text file that `option` names, such as `-f -`.

@@ -235,7 +235,7 @@ impl RunArgs<'_> {
         }
         let digest = self.share.digest(&global.deciding, &self.charts(files)?, (&run, &plan), files)?;
         let plan = self.part(&run, plan, seen)?;
-        self.stamp(&run, &plan, (digest, seen.is_narrowed()), around, files)
+        self.stamp(&run, &plan, (digest, seen), around, files)
     }
 
     /// Returns the part of a plan that the run stamps: its shard, or what differs from the run that was `seen`.
@@ -244,10 +244,8 @@ impl RunArgs<'_> {
             RunPart::Shard(shard) => plan.of_shard(&run.fleet, shard)?,
             RunPart::All | RunPart::Finish(_) => plan,
         };
-        // The files of a template or cluster that is gone, or documents that are, are found by a whole run. So are those of
-        // a chart, whose templates depend on one another.
-        let is_whole = self.target.is_single() || (self.options.prune && plan.is_of_documents());
-        match is_whole || run.set.is_planned_by_values() {
+        // The files of a template or cluster that is gone, or documents that are, are found by a whole run.
+        match self.target.is_single() || (self.options.prune && plan.is_of_documents()) {
             false => seen.narrow(plan, &run.fleet, &run.values, &*run.set, self.options.prune),
             true => Ok(plan),
         }
@@ -258,7 +256,7 @@ impl RunArgs<'_> {
         &self,
         run: &Run,
         plan: &Plan,
-        (digest, is_narrowed): (String, bool),
+        (digest, seen): (String, &Seen),
         Surroundings { global, stderr, stop }: Surroundings<'_>,
         files: &InputFiles,
     ) -> std::result::Result<Report, Failed> {
@@ -272,8 +270,8 @@ impl RunArgs<'_> {
             stderr.detail(&format!("stamping {templates} for {clusters}"));
         }
         let options = Options {
-            prune: self.options.prune && !is_narrowed,
-            leftovers: self.is_whole_fleet(run) && !is_narrowed,
+            prune: self.options.prune && !seen.lacks_outputs(),
+            leftovers: self.is_whole_fleet(run) && !seen.is_narrowed(),
             shard: self.share.of(digest.clone()),
             ..self.options(run, global, files)
         };

@@ -298,13 +298,11 @@ impl StampArgs {
         self.templates.iter().cloned().chain(fleets).chain(values).chain(schemas).chain(project)
     }
 
-    /// Returns `true` if a changed file is a template, or copied, a fleet or a layer, so that [`Seen`] finds what it reaches.
-    pub(crate) fn is_narrow(&self, changed: &Path) -> bool {
-        let mut fleets = self.fleet.fleet.iter().map(|pattern| glob::literal_part(pattern));
+    /// Returns `true` if a changed file is a template or copied, so that [`Seen`] finds what it reaches.
+    pub(crate) fn is_template(&self, changed: &Path) -> bool {
         let is_schema = changed.to_string_lossy().ends_with(".schema.json");
-        let is_template = self.templates.iter().any(|path| changed.starts_with(path)) && !is_schema;
-        let mut layers = self.fleet.layer_roots();
-        is_template || fleets.any(|path| changed.starts_with(path)) || layers.any(|path| changed.starts_with(path))
+        let mut sources = self.templates.iter().filter(|path| !chart::is_chart(path));
+        sources.any(|path| changed.starts_with(path)) && !is_schema
     }
 
     /// Returns the directory or the file to write to.

@@ -60,7 +60,7 @@ impl Cluster {
     }
 
     /// Returns the number of the cluster's group. Groups are counted from 1; 0 is for clusters without one.
-    pub(super) fn group(&self) -> usize {
+    pub fn group(&self) -> usize {
         match &self.0 {
             ClusterInputs::Parsed(parsed) => parsed.group as usize,
             ClusterInputs::Line { group, .. } => *group as usize,

@@ -12,6 +12,7 @@ use super::report::Failure;
 use super::values::Assignment;
 use super::view::{Merge, View};
 use dropforge_base::diagnostics::{Diagnostic, LAYER, Result};
+use dropforge_base::text::Source;
 use dropforge_engine::Template;
 use dropforge_value::DataMap;
 
@@ -56,6 +57,16 @@ pub enum ValuesFile {
     Map(DataMap, Place),
     /// A template of values, which is rendered for each cluster.
     Template(Template),
+}
+
+impl ValuesFile {
+    /// Returns the file. A template may have others with it.
+    pub(super) fn sources(&self) -> &[Arc<Source>] {
+        match self {
+            Self::Map(_, place) => std::slice::from_ref(place.source()),
+            Self::Template(template) => template.program().sources(),
+        }
+    }
 }
 
 /// Reads the file at a path. Returns `None` for one that is missing and may be.

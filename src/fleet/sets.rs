@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use super::cluster::Cluster;
 use super::job::Stamp;
@@ -15,6 +16,7 @@ use super::selector::Selection;
 use super::unread::ReadValues;
 use crate::why::RecordedOutput;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use dropforge_base::text::Source;
 use dropforge_engine::{OutputSyntax, Template};
 
 /// A compiled template set that a run renders: [`Templates`](super::Templates), or a [`ChartSet`](super::ChartSet), whose
@@ -75,6 +77,12 @@ pub trait RunSet: Any + Debug + Send + Sync {
     fn fingerprint(&self, template: &str) -> Option<u64> {
         let _ = template;
         None
+    }
+
+    /// Returns the values files that the set has of its own for a cluster. Those of a group of clusters are the same.
+    fn values_files(&self, cluster: &Cluster) -> Vec<Arc<Source>> {
+        let _ = cluster;
+        Vec::new()
     }
 
     /// Returns `true` for a chart: its templates depend on the values, which it merges by rules of its own, and on one

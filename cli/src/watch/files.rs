@@ -129,14 +129,19 @@ fn state(meta: &Metadata) -> FileState {
 pub(crate) struct Seen {
     is_watching: bool,
     is_narrowed: bool,
+    lacks_outputs: bool,
     sources: BTreeSet<String>,
+    /// The fleets, and the values files that clusters have.
+    values: BTreeSet<String>,
     last: Option<State>,
     next: Option<State>,
 }
 
-/// Templates and clusters by name, with hashes of their content. The values that a cluster shares are part of its own.
+/// Templates and clusters by name, with hashes of their content. The values that a cluster shares are part of its own. The
+/// templates of a chart depend on values and on one another: there are none.
 #[derive(Debug)]
 struct State {
+    has_chart: bool,
     templates: HashMap<String, Option<u64>>,
     clusters: HashMap<String, Option<u64>>,
 }
@@ -167,13 +172,16 @@ impl Seen {
         let templates = set.templates();
         let sources = templates.iter().flat_map(|template| template.program().sources());
         self.sources = sources.map(|source| source.name().to_owned()).collect();
+        self.values = values_files(fleet, layers, set)?;
         let last = self.last.as_ref();
         let last = last.filter(|last| !(all && last.has_more(&next)));
         self.is_narrowed = last.is_some();
+        let outputs = plan.outputs().len();
         let plan = match last {
             Some(last) => last.narrow(&next, plan, fleet)?,
             None => plan,
         };
+        self.lacks_outputs = plan.outputs().len() < outputs;
         self.next = Some(next);
         Ok(plan)
     }
@@ -188,6 +196,16 @@ impl Seen {
         self.is_narrowed
     }
 
+    /// Returns `true` if some of the outputs of a cluster are not in the plan of the current run.
+    pub(crate) fn lacks_outputs(&self) -> bool {
+        self.lacks_outputs
+    }
+
+    /// Returns `true` for a fleet or a values file of the last run: another content of it changes clusters.
+    pub(super) fn is_of_clusters(&self, path: &Path) -> bool {
+        from_here(path).to_str().is_some_and(|path| self.values.contains(path))
+    }
+
     /// Returns the names of all sources of templates.
     pub(super) fn sources(&self) -> impl Iterator<Item = &str> {
         self.sources.iter().map(String::as_str)
@@ -198,15 +216,22 @@ impl State {
     fn new(fleet: &Fleet, layers: &Layers, set: &dyn RunSet, plan: &Plan) -> Result<Self> {
         let names = plan.outputs().iter().map(|output| output.template.clone());
         let mut clusters = HashMap::new();
-        let mut shared: HashMap<*const DataMap, Option<u64>> = HashMap::new();
+        let mut shared: HashMap<usize, Option<u64>> = HashMap::new();
         fleet.each(&mut |_, cluster| {
-            let values = layers.shared_by(cluster);
-            let shared = *shared.entry(std::ptr::from_ref(values)).or_insert_with(|| of_map(values.clone()));
+            let of_group = || {
+                let mut hasher = DefaultHasher::new();
+                of_map(layers.shared_by(cluster).clone())?.hash(&mut hasher);
+                set.values_files(cluster).iter().for_each(|file| (file.name(), file.text()).hash(&mut hasher));
+                Some(hasher.finish())
+            };
+            let shared = *shared.entry(cluster.group()).or_insert_with(of_group);
             clusters.insert(cluster.name().to_owned(), of_cluster(cluster, shared));
             Ok(())
         })?;
+        let has_chart = set.is_planned_by_values();
+        let names = names.filter(|_| !has_chart);
         let templates = names.map(|name| (name.clone(), set.fingerprint(&name))).collect();
-        Ok(Self { templates, clusters })
+        Ok(Self { has_chart, templates, clusters })
     }
 
     fn has_more(&self, other: &Self) -> bool {
@@ -223,7 +248,7 @@ impl State {
         };
         let template = |name: &str| differs(&self.templates, &next.templates, name);
         let cluster = |cluster: &Cluster| differs(&self.clusters, &next.clusters, cluster.name());
-        let templates = plan.outputs().iter().any(|output| template(&output.template));
+        let templates = !next.has_chart && plan.outputs().iter().any(|output| template(&output.template));
         let mut clusters = false;
         fleet.each(&mut |_, one| {
             clusters |= cluster(one);
@@ -235,6 +260,20 @@ impl State {
             (false, _) => plan.narrowed(fleet, &|_| true, &cluster),
         }
     }
+}
+
+/// Returns the names of the fleets, and of the values files that clusters have.
+fn values_files(fleet: &Fleet, layers: &Layers, set: &dyn RunSet) -> Result<BTreeSet<String>> {
+    let mut names: BTreeSet<String> = fleet.files().map(str::to_owned).collect();
+    names.extend(layers.places().flatten().map(|place| place.source().name().to_owned()));
+    let mut groups = BTreeSet::new();
+    fleet.each(&mut |_, cluster| {
+        if groups.insert(cluster.group()) {
+            names.extend(set.values_files(cluster).iter().map(|file| file.name().to_owned()));
+        }
+        Ok(())
+    })?;
+    Ok(names.iter().filter_map(|name| Some(from_here(Path::new(name)).to_str()?.to_owned())).collect())
 }
 
 /// Returns a hash of a cluster's own inputs and the shared ones, which have the hash `shared`.

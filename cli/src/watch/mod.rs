@@ -116,8 +116,10 @@ impl Watcher<'_> {
             args.check_watchable()?;
             (self.args, self.global.run) = (args, run);
         }
-        let reached = self.reached()?;
-        if !changed.iter().all(|path| self.args.is_narrow(path) || reached.contains(path)) {
+        let (reached, inputs) = (self.reached()?, &self.inputs);
+        let is_of_clusters = |path: &PathBuf| self.seen.is_of_clusters(path) && inputs.is_given_once(path);
+        let is_template = |path: &PathBuf| self.args.is_template(path) || reached.contains(path);
+        if !changed.iter().all(|path| is_of_clusters(path) || is_template(path)) {
             self.seen = Seen::watching();
         }
         self.stderr.forget_warnings();

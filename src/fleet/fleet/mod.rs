@@ -182,6 +182,11 @@ impl Fleet {
         self.clusters
     }
 
+    /// Returns the names of the files.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().map(|part| part.name.as_str())
+    }
+
     /// Returns `true` if there are no clusters.
     pub fn is_empty(&self) -> bool {
         self.clusters == 0

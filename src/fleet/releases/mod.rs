@@ -15,6 +15,7 @@ use super::charts::{ChartSet, OwnInputs};
 use super::cluster::Cluster;
 use super::job::Stamp;
 use super::kube::KubeSchemas;
+use super::layer_files::ValuesFile;
 use super::layers::{Layers, Overlay};
 use super::output_names::TemplatePaths;
 use super::pattern::Pattern;
@@ -25,8 +26,10 @@ use super::sets::{RunOutputs, RunSet};
 use super::unread::ReadValues;
 use crate::why::RecordedOutput;
 use dropforge_base::diagnostics::{Diagnostic, Diagnostics, Result};
+use dropforge_base::text::Source;
 use dropforge_engine::Template;
 use std::any::Any;
+use std::sync::Arc;
 
 /// The key of a cluster's values that has the values of releases by their names.
 pub const RELEASES: &str = "releases";
@@ -191,6 +194,11 @@ impl RunSet for ReleaseSet {
     fn fingerprint(&self, template: &str) -> Option<u64> {
         let (release, template) = self.own(template)?;
         release.set.fingerprint(template)
+    }
+
+    fn values_files(&self, cluster: &Cluster) -> Vec<Arc<Source>> {
+        let files = self.releases.iter().flat_map(|release| release.values.files.files_of(cluster));
+        files.flat_map(ValuesFile::sources).cloned().collect()
     }
 
     fn is_planned_by_values(&self) -> bool {
