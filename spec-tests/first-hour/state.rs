@@ -101,6 +101,38 @@ fn branches_that_change_different_clusters_merge_in_any_order() {
 }
 
 #[test]
+fn branches_that_change_values_files_of_different_clusters_merge_in_any_order() {
+    if is_missing(Path::new("git")) {
+        return;
+    }
+    let sandbox = repository(20);
+    let project = sandbox.read("dropforge.toml");
+    sandbox.write("dropforge.toml", &format!("layers = [\"own/{{cluster}}.yaml?\", \"all.yaml\"]\n{project}"));
+    sandbox.write("all.yaml", "tier: 1\n");
+    let own = |nth: usize| format!("own/c{nth}.yaml");
+    (0..20).step_by(2).for_each(|nth| sandbox.write(&own(nth), "size: 2\n"));
+    commit(&sandbox, "layers");
+    for branch in 0..12 {
+        git(&sandbox, &["checkout", "-q", "-b", &format!("b{branch}"), "main"]).expect(0);
+        match branch % 4 {
+            0 => std::fs::remove_file(sandbox.path(&own(branch))).unwrap(),
+            _ => sandbox.write(&own(branch), &format!("size: 2{branch}\n")),
+        }
+        commit(&sandbox, "a branch");
+    }
+    git(&sandbox, &["checkout", "-q", "-B", "merged", "main"]).expect(0);
+    for branch in shuffled(12, 5) {
+        let merged = git(&sandbox, &["merge", "-q", "--no-edit", &format!("b{branch}")]);
+        assert_eq!(merged.code, 0, "b{branch}: {}{}", merged.stdout, merged.stderr);
+    }
+    sandbox.run(&["stamp", "--prune"]).expect(0).says(&["unchanged"]);
+    assert_eq!(git(&sandbox, &["status", "--porcelain"]).expect(0).stdout, "");
+    // A change of such a file is still one of what the run read.
+    sandbox.write(&own(1), "size: 9\n");
+    sandbox.run(&["why", "out/c1/app.yaml:4"]).says(&["own/c1.yaml", "changed after the run"]);
+}
+
+#[test]
 fn a_conflict_in_one_cluster_is_mended_by_the_next_run() {
     if is_missing(Path::new("git")) {
         return;

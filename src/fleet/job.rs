@@ -220,10 +220,12 @@ pub struct Options {
 
 impl Options {
     /// Returns the options of the command with the files that it has read so far.
-    pub(super) fn run_and_files(&self) -> Option<RunOptions> {
+    pub(super) fn run_and_files(&self, fleet: &Fleet) -> Option<RunOptions> {
         let mut run = self.run.clone()?;
         if let Some(read) = &mut run.read {
             read.extend(self.read.files());
+            // Those of one cluster count for its digest. Here they would change with each cluster that does.
+            fleet.own_files().for_each(|name| _ = read.remove(name));
         }
         Some(run)
     }

@@ -1,6 +1,6 @@
 //! Layers: values files whose paths may have values of clusters in them, and the groups of clusters with the same ones.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::cluster::Cluster;
@@ -205,7 +205,7 @@ impl LayerGroups {
         let mut files = LayerFiles { read, files: Vec::new(), numbers: HashMap::new() };
         let shared = lists.iter().map(|layers| files.of_all(layers)).collect::<Result<Vec<_>>>();
         let shared = shared.map_err(|error| vec![Failure::new(error)])?;
-        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let (mut groups, mut uses) = (Vec::<Vec<usize>>::new(), BTreeMap::<usize, usize>::new());
         if !lists.iter().copied().flatten().all(LayerPath::is_constant) {
             groups = fleet.group(&mut |cluster| {
                 let (mut all, shared, own) = (Vec::new(), DataMap::default(), cluster.inputs()?);
@@ -215,10 +215,15 @@ impl LayerGroups {
                     all.extend(own.map_err(|error| error.for_cluster(cluster.name()))?);
                     all.push(END);
                 }
+                all.iter().collect::<BTreeSet<_>>().into_iter().for_each(|file| *uses.entry(*file).or_default() += 1);
                 Ok(all)
             })?;
         }
         let read: Arc<[ValuesFile]> = files.files.into();
+        let sources = |number: &usize| read.get(*number).filter(|_| uses.get(number) == Some(&1)).map(ValuesFile::sources);
+        let of_group = |key: &Vec<usize>| key.iter().filter_map(sources).flatten().cloned().collect::<Vec<_>>();
+        let own = (1..).zip(groups.iter().map(of_group)).filter(|(_, files)| !files.is_empty());
+        fleet.set_own_files(own.collect());
         let one = |(nth, shared)| {
             let own = |key: &Vec<usize>| key.split(|number| *number == END).nth(nth).unwrap_or_default().to_vec();
             let inputs = lists.get(nth).copied().unwrap_or_default().iter().flat_map(|layer| layer.pattern.inputs());

@@ -14,7 +14,7 @@ use super::destination::{Destination, FileReader, Files};
 use super::fleet::MAX_REPORTED;
 use super::foreign;
 use super::hidden_changes::hidden_deletion;
-use super::job::{FilePreview, Job, OnPreview, Options, Stamp};
+use super::job::{FilePreview, Job, OnPreview, Stamp};
 use super::key_set::{KeySet, SortedKeys};
 use super::known_files::{KnownFiles, RUN_RECORD};
 use super::output_dir::OutputDir;
@@ -139,14 +139,15 @@ fn end_shard<D: Destination>(
         return Ok(false);
     }
     let Files { rows, .. } = files.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let new = NewState { shard: Some(shard), ..new_state(to, job.options) };
+    let new = NewState { shard: Some(shard), ..new_state(to, job) };
     // The state has the tags of objects that were not put again.
     state::write(state, &|_| Ok(false), (rows, makers(job)), &new).map(|()| true)
 }
 
 /// Returns the state of a run.
-fn new_state<'a>(to: &'a dyn OwnFiles, options: &Options) -> NewState<'a> {
-    NewState { to, shard: None, fsync: options.fsync, incomplete: false, run: options.run_and_files() }
+fn new_state<'a>(to: &'a dyn OwnFiles, job: &Job<'_>) -> NewState<'a> {
+    let run = job.options.run_and_files(job.fleet);
+    NewState { to, shard: None, fsync: job.options.fsync, incomplete: false, run }
 }
 
 /// Returns the makers of all outputs, and last that of the values of clusters.
@@ -163,7 +164,7 @@ pub(super) fn makers(job: &Job<'_>) -> Vec<MadeBy> {
 /// Returns the row with the digest of the values that a cluster has of its own, unless nobody will ask for it.
 pub(super) fn values_row(job: &Job<'_>, cluster: &Cluster) -> Option<Row> {
     let place = u32::try_from(job.plan.outputs().len()).ok().filter(|_| job.options.run.is_some())?;
-    Some(Row::of_values(cluster.name(), place, cluster.digest()))
+    Some(Row::of_values(cluster.name(), place, job.fleet.digest(cluster)))
 }
 
 /// Returns all paths that clusters may make, including those of clusters that were not selected.
@@ -277,7 +278,7 @@ fn finish<D: Destination>(
         let is_kept = !written.contains(entry.path)? && !is_stale(entry)?;
         left.iter().filter(|_| is_kept).try_for_each(|left| left.see(entry)).map(|()| is_kept)
     };
-    let new = NewState { incomplete: is_cut, ..new_state(to, job.options) };
+    let new = NewState { incomplete: is_cut, ..new_state(to, job) };
     state::write(state, &kept, (rows, makers(job)), &new)?;
     report.notes.extend(left.and_then(|left| left.note()));
     if !written.are_distinct() {

@@ -256,17 +256,19 @@ fn of_cluster(
 /// Returns a message if the cluster has other values of its own than in the run.
 fn changed_values(maker: &Maker, run: &Run) -> Result<Option<String>> {
     let Some(digest) = &maker.values else { return Ok(None) };
-    let mut found = None;
+    let mut found = Vec::new();
     run.fleet.each(&mut |_, cluster| {
-        if cluster.name() == maker.cluster && cluster.digest() != *digest {
-            found = cluster.place().map(|place| place.source().path().to_owned());
+        if cluster.name() == maker.cluster && run.fleet.digest(cluster) != *digest {
+            found.extend(cluster.place().map(|place| place.source().path().to_owned()));
+            found.extend(run.fleet.own_files_of(cluster).iter().map(|file| file.path().to_owned()));
         }
         Ok(())
     })?;
-    Ok(found.map(|file| match is_dash(Path::new(&file)) {
-        true => OTHER_INPUT.to_owned(),
-        false => changed(&file),
-    }))
+    Ok(match &found[..] {
+        [] => None,
+        [file] if is_dash(Path::new(file)) => Some(OTHER_INPUT.to_owned()),
+        files => Some(changed(&files.join("` or `"))),
+    })
 }
 
 /// The message about other text on standard input.

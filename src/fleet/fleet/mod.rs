@@ -8,7 +8,7 @@ mod stream;
 #[cfg(feature = "arrow")]
 mod table;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use self::collector::Collector;
@@ -18,6 +18,7 @@ use super::cluster::Cluster;
 use super::input::{CsvTypes, Format, refuse_encrypted};
 use super::key_set::{KeySet, SortedKeys};
 use super::report::{Failure, FailureCollector};
+use super::state::short_digest;
 use dropforge_base::diagnostics::{Code, Result, thousands};
 use dropforge_base::text::Source;
 
@@ -75,6 +76,8 @@ pub struct Fleet {
     clusters: usize,
     /// `true` if all values of some clusters are secret.
     has_secrets: bool,
+    /// The values files of groups of one cluster that no other cluster has.
+    own_files: BTreeMap<usize, Vec<Arc<Source>>>,
 }
 
 /// The clusters of a file.
@@ -249,6 +252,33 @@ impl Fleet {
             }
         }
         Ok(keys)
+    }
+
+    /// Sets the values files that one cluster has alone, by its group.
+    pub(super) fn set_own_files(&mut self, files: BTreeMap<usize, Vec<Arc<Source>>>) {
+        self.own_files = files;
+    }
+
+    /// Returns the names of the values files that one cluster has alone.
+    pub(super) fn own_files(&self) -> impl Iterator<Item = &str> {
+        self.own_files.values().flatten().map(|file| file.name())
+    }
+
+    /// Returns a short digest of what a cluster has alone: its own inputs, as they were written, and values files.
+    pub fn digest(&self, cluster: &Cluster) -> String {
+        let own = cluster.digest();
+        match self.own_files_of(cluster) {
+            [] => own,
+            files => {
+                let texts: Vec<_> = files.iter().map(|file| file.text()).chain([own.as_str()]).collect();
+                short_digest(texts.join("\0").as_bytes())
+            }
+        }
+    }
+
+    /// Returns the values files that a cluster has alone.
+    pub fn own_files_of(&self, cluster: &Cluster) -> &[Arc<Source>] {
+        self.own_files.get(&cluster.group()).map_or(&[], Vec::as_slice)
     }
 
     /// Checks that names are unique, for a fleet that is held in memory.

@@ -35,7 +35,7 @@ pub(super) struct PackList {
 
 /// Returns the options of a run, if it has some. That of a shard has its packs in a folder.
 pub(super) fn run_of(job: &Job<'_>) -> Option<StoredRun> {
-    let mut options = job.options.run_and_files()?;
+    let mut options = job.options.run_and_files(job.fleet)?;
     if job.options.shard.is_some() {
         options.folder = options.folder.map(|folder| format!("../{folder}"));
     }
