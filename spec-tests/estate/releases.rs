@@ -331,3 +331,29 @@ fn templates_take_the_place_of_releases_only_on_the_command_line() {
     sandbox.replace("dropforge.toml", &format!("templates = [\"tools\"]\n{PROJECT}"));
     sandbox.run(&["stamp"]).expect(2).says(&["either templates or releases", "[[release]]"]);
 }
+
+#[test]
+fn values_that_no_release_reads_are_found_wherever_they_are_given() {
+    let project = "fleet = ['f.yaml']\n[output]\ndir = 'out'\n[[release]]\nname = 'web'\nchart = 'charts/web'\nvalues = ['web.yaml', 'both.yaml']\n[[release]]\nname = 'apps'\ntemplates = ['t']\nvalues = ['apps.yaml', 'both.yaml']\n";
+    let sandbox = Sandbox::with(&[
+        ("dropforge.toml", project),
+        ("f.yaml", "- {name: c1, releases: {web: {replics: 3}}}\n"),
+        ("web.yaml", "imgae: {tag: b}\n"),
+        ("apps.yaml", "siez: 2\nsize: 3\n"),
+        // One of the two releases reads each of these, but none the last.
+        ("both.yaml", "replicas: 2\nname: x\nnone: 1\n"),
+        ("charts/web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
+        ("charts/web/values.yaml", "image: {tag: a}\nreplicas: 1\n"),
+        ("charts/web/templates/a.yaml", "kind: A\nof: {{ .Values.image.tag }} {{ .Values.replicas }}\n"),
+        ("t/a.yaml.tera", "kind: B\nof: {{ size }} {{ name }}\n"),
+    ]);
+    let found = ["web.yaml:1:", "`image.tag`", "apps.yaml:1:", "`size`", "both.yaml:3:", "f.yaml:1:", "releases.web.replicas"];
+    for args in [&["stamp"][..], &["check"]] {
+        let told = sandbox.run(args).says(&found).stderr;
+        assert_eq!(told.matches("E0809").count(), 4, "{args:?}: {told}");
+        // The releases that are left out may read them.
+        let told = sandbox.run(&[args, &["-r", "web"]].concat()).stderr;
+        assert_eq!(told.matches("E0809").count(), 0, "{args:?}: {told}");
+    }
+    sandbox.run(&["stamp", "--strict"]).expect(1).says(&["nothing is written"]);
+}

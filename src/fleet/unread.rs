@@ -91,6 +91,18 @@ impl ReadValues {
         }
     }
 
+    /// Adds what `other` reads and declares below a path, as if that were all inputs.
+    pub(super) fn graft(&mut self, path: &[&str], other: Self) {
+        for (to, from) in [(&mut self.tree, &other.tree), (&mut self.declared, &other.declared)] {
+            match to.make(path).filter(|_| !from.everything) {
+                Some(node) => to.graft(node, from, ReadPaths::ROOT),
+                None if path.is_empty() => to.everything = true,
+                None => to.add(path.iter().copied()),
+            }
+        }
+        self.templates.extend(other.templates);
+    }
+
     /// Adds the values that select, name and place clusters.
     pub fn and_plan(mut self, selector: &Selector, layout: &Layout, name_key: Option<&str>) -> Self {
         let paths = selector.paths().chain(layout.inputs()).chain(layout.fields());

@@ -66,6 +66,8 @@ pub(crate) fn check(
     if findings.failures.iter().all(|failure| failure.diagnostic.code == Code::KindChange) {
         let read = run.reads().and_declared(&run.values);
         findings.found.extend(read.unread(&run.values));
+        // What does not compile has failed in a cluster.
+        findings.found.extend(run.set.mistakes(&run.values, &clusters, true).unwrap_or_default());
         findings.failures.extend(read.unread_by_clusters(&run.values, &clusters)?);
     }
     run.values.hide_in_failures(&run.fleet, &mut findings.failures)?;

@@ -187,7 +187,7 @@ impl RunArgs<'_> {
             let sets = definitions.sets_of(&self.values.sets, Some(at));
             releases.push(self.release(one, groups, &sets, files, stderr)?);
         }
-        let (set, outputs, mut paths) = ReleaseSet::new(releases, self.warnings.strict);
+        let (set, outputs, mut paths) = ReleaseSet::new(releases, (self.warnings.strict, definitions.is_part));
         if definitions.is_part {
             paths.only(definitions.all.iter().map(|one| one.name.text().to_owned()).collect());
         }

@@ -5,6 +5,7 @@
 
 mod objects;
 mod stamper;
+mod unread;
 mod values;
 
 use self::objects::ObjectCheck;
@@ -83,12 +84,15 @@ pub struct ReleaseSet {
     releases: Vec<Release>,
     names: Vec<Pattern>,
     objects: ObjectCheck,
+    /// `true` if some releases of the project are left out.
+    is_part: bool,
 }
 
 impl ReleaseSet {
     /// Joins releases. Also returns their outputs, and the paths of their templates: each is named by the release and the
-    /// name of the template. If `is_strict`, an object that two releases make fails the cluster.
-    pub fn new(releases: Vec<Release>, is_strict: bool) -> (Self, RunOutputs, TemplatePaths) {
+    /// name of the template. If `is_strict`, an object that two releases make fails the cluster. If `is_part`, the project has
+    /// other releases.
+    pub fn new(releases: Vec<Release>, (is_strict, is_part): (bool, bool)) -> (Self, RunOutputs, TemplatePaths) {
         let (mut all, mut paths) =
             (RunOutputs { plain_stream: true, ..RunOutputs::default() }, TemplatePaths::default());
         for (at, release) in releases.iter().enumerate() {
@@ -107,7 +111,7 @@ impl ReleaseSet {
             all.plain_stream &= own.plain_stream;
         }
         let names = releases.iter().map(|release| release.name.clone()).collect();
-        (Self { releases, names, objects: ObjectCheck::new(is_strict) }, all, paths)
+        (Self { releases, names, objects: ObjectCheck::new(is_strict), is_part }, all, paths)
     }
 
     /// Returns the release with the output of a template, and the name of the template in it.
@@ -140,7 +144,7 @@ impl RunSet for ReleaseSet {
         let values = self.releases.iter().flat_map(|release| release.values.templates());
         let mut read = ReadValues::by(templates.chain(conditions.clone().map(Condition::template)).chain(values));
         conditions.for_each(|condition| read.add_below(condition.template(), CLUSTER));
-        read.add(RELEASES);
+        self.add_reads_of_charts(&mut read);
         for release in &self.releases {
             let of_chart = release.chart().into_iter().flat_map(ChartSet::inputs);
             let inputs = release.name.inputs().chain(release.values.inputs()).chain(of_chart);
@@ -228,7 +232,7 @@ impl RunSet for ReleaseSet {
         clusters: &Selection<'_>,
         all: bool,
     ) -> std::result::Result<Vec<Box<Diagnostic>>, Diagnostics> {
-        let mut found = Vec::new();
+        let mut found = self.unread_in_files();
         for release in &self.releases {
             let Some(chart) = release.chart() else { continue };
             let own: OwnInputs<'_> = &|cluster| {
