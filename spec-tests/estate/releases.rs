@@ -347,7 +347,8 @@ fn values_that_no_release_reads_are_found_wherever_they_are_given() {
         ("charts/web/templates/a.yaml", "kind: A\nof: {{ .Values.image.tag }} {{ .Values.replicas }}\n"),
         ("t/a.yaml.tera", "kind: B\nof: {{ size }} {{ name }}\n"),
     ]);
-    let found = ["web.yaml:1:", "`image.tag`", "apps.yaml:1:", "`size`", "both.yaml:3:", "f.yaml:1:", "releases.web.replicas"];
+    let found =
+        ["web.yaml:1:", "`image.tag`", "apps.yaml:1:", "`size`", "both.yaml:3:", "f.yaml:1:", "releases.web.replicas"];
     for args in [&["stamp"][..], &["check"]] {
         let told = sandbox.run(args).says(&found).stderr;
         assert_eq!(told.matches("E0809").count(), 4, "{args:?}: {told}");

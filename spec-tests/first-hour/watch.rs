@@ -126,7 +126,10 @@ fn changes_of_layers_and_releases_are_stamped() {
     watched.until("v/e.yaml: 1 file updated in ");
     sandbox.replace("f.ndjson", "{\"name\":\"x\",\"env\":\"e\",\"tag\":\"v3\"}\n{\"name\":\"y\",\"env\":\"d\"}\n");
     watched.until("f.ndjson: 1 file updated in ");
-    assert_eq!((sandbox.read("out/y/a/a.yaml"), sandbox.read("out/x/a/a.yaml")), ("marked".into(), "a: v3 1 e\n".into()));
+    assert_eq!(
+        (sandbox.read("out/y/a/a.yaml"), sandbox.read("out/x/a/a.yaml")),
+        ("marked".into(), "a: v3 1 e\n".into())
+    );
     for (name, text, updated) in [
         ("v/e.yaml", "tag: v2\nn: 0\n", "no file changed"),
         ("v/a.yaml", "n: 2\n", "2 files"),

@@ -220,7 +220,8 @@ impl LayerGroups {
             })?;
         }
         let read: Arc<[ValuesFile]> = files.files.into();
-        let sources = |number: &usize| read.get(*number).filter(|_| uses.get(number) == Some(&1)).map(ValuesFile::sources);
+        let sources =
+            |number: &usize| read.get(*number).filter(|_| uses.get(number) == Some(&1)).map(ValuesFile::sources);
         let of_group = |key: &Vec<usize>| key.iter().filter_map(sources).flatten().cloned().collect::<Vec<_>>();
         let own = (1..).zip(groups.iter().map(of_group)).filter(|(_, files)| !files.is_empty());
         fleet.set_own_files(own.collect());

@@ -225,7 +225,9 @@ fn releases_that_repeat_have_one_text_unless_it_depends_on_more_than_values() {
     let (texts, shared) = stamped_with(&changing, &clusters, Some(&repeats));
     assert_eq!((shared, repeats.len()), (0, 2));
     assert_eq!(texts, stamped(&changing, &clusters, false).0);
-    for varying in ["randAlphaNum 9", "now | unixEpoch", "uuidv4", "tpl \"{{ randAlphaNum 9 }}\" .", "genPrivateKey \"ed25519\""] {
+    for varying in
+        ["randAlphaNum 9", "now | unixEpoch", "uuidv4", "tpl \"{{ randAlphaNum 9 }}\" .", "genPrivateKey \"ed25519\""]
+    {
         let text = format!("kind: A\n{{{{- $_ := set .Values.of \"b\" 1 }}}}\nof: {{{{ {varying} | quote }}}}\n");
         let repeats = Repeats::default();
         let (texts, _) = stamped_with(&chart(&text), &clusters, Some(&repeats));

@@ -1,14 +1,13 @@
 //! Dependencies: which are there, which are enabled, under which names, and the values that a chart imports from them
 //! (`import-values`).
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Stage;
 use super::expanded::Matches;
 use super::load::Chart;
-use super::merged::{Merged, MergedMap, View, shared};
+use super::merged::{MergedMap, View, shared};
 use super::merging::{Merging, Nulls};
 use super::metadata::Dependency;
 use super::metadata_checks::place_of_dependency;
@@ -140,63 +139,6 @@ fn is_enabled(dependency: &Dependency, values: View<'_, '_>, path: &str) -> bool
         let mut flags = dependency.tags.iter().filter_map(|tag| tags?.get(tag)?.scalar().and_then(flag)).peekable();
         flags.peek().is_none() || flags.any(|flag| flag)
     })
-}
-
-/// Maximum number of names in the path to imported values.
-const NAMES: usize = 64;
-
-/// Adds imported values to the defaults of a chart, below its own. The charts in it come first.
-///
-/// # Errors
-/// See [`Merging::coalesce`]; `limit.depth` for a path with too many names.
-pub(super) fn import(merging: Merging<'_, '_>, tree: &mut Tree<'_>) -> Result<()> {
-    for child in &mut tree.children {
-        import(merging, child).map_err(|error| Merging::in_chart(error, &child.name))?;
-    }
-    if tree.dependencies.is_empty() {
-        return Ok(());
-    }
-    let mut own = MergedMap::default();
-    merging.coalesce(tree, &mut own, Nulls::Keep)?;
-    let mut imported = MergedMap::default();
-    for dependency in &tree.dependencies {
-        for item in &dependency.import_values {
-            if let Some((child, parent)) = source_and_target(item)
-                && let Some(found) = table(View::Map(&own), &format!("{}.{child}", dependency.name))
-            {
-                let found = nested(&parent, merging.kept(found)?, dependency)?;
-                merging.tables(&mut imported, found.view(), Nulls::Keep)?;
-            }
-        }
-    }
-    merging.tables(&mut own, View::Map(&imported), Nulls::Keep)?;
-    tree.values = Arc::new(own);
-    Ok(())
-}
-
-/// Returns the paths from which and to which an item imports.
-pub(super) fn source_and_target(item: &Data) -> Option<(String, String)> {
-    match item {
-        Data::Str(name) => Some((format!("exports.{name}"), ".".to_owned())),
-        Data::Map(map) => {
-            let path = |key: &str| map.get(key).and_then(Data::as_str).map(str::to_owned);
-            path("child").zip(path("parent"))
-        }
-        _ => None,
-    }
-}
-
-/// Returns values as the value at a path.
-fn nested<'v>(path: &str, values: Merged<'v>, dependency: &Dependency) -> Result<Merged<'v>> {
-    if path == "." {
-        return Ok(values);
-    }
-    if path.split('.').count() > NAMES {
-        let message = format!("`import-values` of `{}`: a path has more than {NAMES} names", dependency.name);
-        return Err(Stage::Dependencies.error(Code::LimitDepth, message));
-    }
-    let wrap = |inner, key: &str| Merged::Map(MergedMap::from_iter([(Cow::Owned(key.to_owned()), inner)]));
-    Ok(path.rsplit('.').fold(values, wrap))
 }
 
 /// Returns the map at a dotted path.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::dependencies::source_and_target;
+use super::imports::source_and_target;
 use super::plan::{Plan, PlannedChart};
 use super::user_values::UserValues;
 use crate::error::{LOOKED_IN, among, give};

@@ -3,8 +3,9 @@
 
 use std::collections::HashSet;
 
-use super::dependencies::{self, Tree, source_and_target};
+use super::dependencies::{self, Tree};
 use super::explain::{GLOBAL, VALUES};
+use super::imports::source_and_target;
 use super::load::Chart;
 use super::schema::ChartSchema;
 use dropforge_base::stdlib::paths::names;

@@ -63,6 +63,15 @@ impl<'m, 'v> View<'m, 'v> {
         }
     }
 
+    /// Returns `true` if both are one value in one place. Others may be equal.
+    pub(super) fn is(self, other: View<'_, 'v>) -> bool {
+        match (self, other) {
+            (View::Scalar(one), View::Scalar(other)) => std::ptr::eq(one, other),
+            (View::Whole(one, _), View::Whole(other, _)) => std::ptr::eq(one, other),
+            _ => false,
+        }
+    }
+
     pub(super) fn is_map(self) -> bool {
         !matches!(self, View::Scalar(_))
     }

@@ -1,8 +1,8 @@
 //! Merging values: what users give over what charts give, from the outside in.
 //!
-//! There are two ways. [`Nulls::Delete`] is for the final values: a null removes the default. [`Nulls::Keep`] merges
-//! values that others will be merged over, so that nulls still have their effect there. The recursion is bounded by the
-//! nesting of values and charts.
+//! There are two ways. [`Nulls::Delete`] is for the final values: a null removes the default, and a null without a default
+//! stays. Nulls among defaults are absent. [`Nulls::Keep`] merges values that others will be merged over, so that nulls still
+//! have their effect there. The recursion is bounded by the nesting of values and charts.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -18,7 +18,7 @@ use dropforge_value::{Data, DataMap};
 /// The effect of a null over a default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nulls {
-    /// The key is removed. Nulls in defaults are absent.
+    /// The key is removed.
     Delete,
     /// The null stays.
     Keep,
@@ -90,8 +90,14 @@ impl<'w, 'v> Merging<'w, 'v> {
         })
     }
 
+    /// Charges for a step with an entry.
+    pub fn spend(self, key: &str) -> Result<()> {
+        self.cx.spend(1)?;
+        self.entry(key)
+    }
+
     /// Charges for an entry.
-    fn entry(self, key: &str) -> Result<()> {
+    pub fn entry(self, key: &str) -> Result<()> {
         self.cx.charge(ENTRY + key.len())
     }
 
@@ -132,6 +138,11 @@ impl<'w, 'v> Merging<'w, 'v> {
     /// # Errors
     /// `input.set_conflict` if the values of a dependency are not a map; `limit.memory` and other limits of a render.
     pub fn coalesce<'d>(self, tree: &Tree<'d>, given: &mut MergedMap<'d>, nulls: Nulls) -> Result<()> {
+        self.coalesce_all(tree, given, nulls)?;
+        self.share_down(tree, given)
+    }
+
+    fn coalesce_all<'d>(self, tree: &Tree<'d>, given: &mut MergedMap<'d>, nulls: Nulls) -> Result<()> {
         self.defaults(tree, given, nulls)?;
         for child in &tree.children {
             let mut own = match given.get_mut(&*child.name) {
@@ -141,8 +152,9 @@ impl<'w, 'v> Merging<'w, 'v> {
                     None => return Err(mismatch(&child.name, own.view())),
                 },
             };
-            self.globals(&mut own, given.get(GLOBAL), nulls)?;
-            self.coalesce(child, &mut own, nulls).map_err(|error| Self::in_chart(error, &child.name))?;
+            self.globals(&mut own, given.get(GLOBAL))?;
+            self.coalesce_all(child, &mut own, nulls).map_err(|error| Self::in_chart(error, &child.name))?;
+            self.share(given, &own)?;
             self.entry(&child.name)?;
             given.insert(Cow::Owned(child.name.clone()), Merged::Map(own));
         }
@@ -154,26 +166,14 @@ impl<'w, 'v> Merging<'w, 'v> {
         let children: HashSet<&str> = tree.children.iter().map(|child| &*child.name).collect();
         // A null for a dependency still has to remove that chart's own default.
         let inside = |key: &str| if children.contains(key) { Nulls::Keep } else { nulls };
-        self.merge(given, View::Map(&tree.values), nulls, &inside)
-    }
-
-    /// Merges `defaults`, a map, into `given`.
-    pub fn tables<'d>(self, given: &mut MergedMap<'d>, defaults: View<'_, 'd>, nulls: Nulls) -> Result<()> {
-        self.merge(given, defaults, nulls, &|_| nulls)
-    }
-
-    /// Merges maps. `inside` returns the effect of nulls in the value under a key.
-    fn merge<'d>(
-        self,
-        given: &mut MergedMap<'d>,
-        defaults: View<'_, 'd>,
-        nulls: Nulls,
-        inside: &dyn Fn(&str) -> Nulls,
-    ) -> Result<()> {
-        for (key, default) in defaults.entries() {
+        let without = |default: View<'_, 'd>, nulls: Nulls| match nulls {
+            Nulls::Keep => self.kept(default).map(Some),
+            Nulls::Delete => self.without_nulls(default),
+        };
+        for (key, default) in View::Map(&tree.values).entries() {
             self.cx.spend(1)?;
             let Some(found) = given.get_mut(&key) else {
-                self.copy(given, key, default, nulls)?;
+                self.insert(given, key, without(default, nulls)?)?;
                 continue;
             };
             if found.view().is_null() && nulls == Nulls::Delete {
@@ -182,8 +182,44 @@ impl<'w, 'v> Merging<'w, 'v> {
                 && default.is_map()
                 && let Some(found) = self.opened(found)?
             {
-                self.tables(found, default, inside(&key))?;
+                match inside(&key) {
+                    Nulls::Keep => self.tables(found, default, Nulls::Keep)?,
+                    Nulls::Delete => {
+                        let clean = self.without_nulls(default)?;
+                        clean.iter().try_for_each(|clean| self.tables(found, clean.view(), Nulls::Delete))?;
+                    }
+                }
             }
+        }
+        Ok(())
+    }
+
+    /// Merges `defaults`, a map, into `given`.
+    pub fn tables<'d>(self, given: &mut MergedMap<'d>, defaults: View<'_, 'd>, nulls: Nulls) -> Result<()> {
+        for (key, default) in defaults.entries() {
+            self.cx.spend(1)?;
+            let Some(found) = given.get_mut(&key) else {
+                let default = self.kept(default)?;
+                self.insert(given, key, Some(default))?;
+                continue;
+            };
+            if found.view().is_null() && nulls == Nulls::Delete && !default.is_null() {
+                given.swap_remove(&key);
+            } else if found.view().is_map()
+                && default.is_map()
+                && let Some(found) = self.opened(found)?
+            {
+                self.tables(found, default, nulls)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a value, if there is one, under a key that has none.
+    fn insert<'d>(self, to: &mut MergedMap<'d>, key: Cow<'d, str>, value: Option<Merged<'d>>) -> Result<()> {
+        if let Some(value) = value {
+            self.entry(&key)?;
+            to.insert(key, value);
         }
         Ok(())
     }
@@ -194,19 +230,6 @@ impl<'w, 'v> Merging<'w, 'v> {
             self.cx.charge(ENTRY * data.as_map().map_or(0, |map| map.len()))?;
         }
         Ok(merged.map_mut())
-    }
-
-    /// Adds a default under a key that has no value.
-    fn copy<'d>(self, given: &mut MergedMap<'d>, key: Cow<'d, str>, default: View<'_, 'd>, nulls: Nulls) -> Result<()> {
-        let default = match nulls {
-            Nulls::Keep => Some(self.kept(default)?),
-            Nulls::Delete => self.without_nulls(default)?,
-        };
-        if let Some(default) = default {
-            self.entry(&key)?;
-            given.insert(key, default);
-        }
-        Ok(())
     }
 
     /// Returns a value without the nulls in its maps. `None` for null.
@@ -251,7 +274,7 @@ impl<'w, 'v> Merging<'w, 'v> {
     }
 
     /// Merges the shared values of a chart over those of a chart in it. Values that are no maps stay as they are.
-    fn globals<'d>(self, own: &mut MergedMap<'d>, outer: Option<&Merged<'d>>, nulls: Nulls) -> Result<()> {
+    fn globals<'d>(self, own: &mut MergedMap<'d>, outer: Option<&Merged<'d>>) -> Result<()> {
         let nothing = MergedMap::default();
         let outer = match outer.map(Merged::view) {
             None => View::Map(&nothing),
@@ -266,7 +289,7 @@ impl<'w, 'v> Merging<'w, 'v> {
                 Some(below) if below.is_map() && value.is_map() => {
                     let mut merged = self.kept(value)?;
                     if let Some(above) = self.opened(&mut merged)? {
-                        self.tables(above, below, nulls)?;
+                        self.tables(above, below, Nulls::Keep)?;
                     }
                     merged
                 }
@@ -279,6 +302,74 @@ impl<'w, 'v> Merging<'w, 'v> {
         }
         Ok(())
     }
+}
+
+/// Helm copies the maps among shared values for each chart, but not the maps in those: a chart and all charts in it have the
+/// same ones. What one of them adds there, all have.
+impl Merging<'_, '_> {
+    /// Gives the charts in a chart the maps that they share with it, as they have become.
+    fn share_down<'d>(self, tree: &Tree<'d>, given: &mut MergedMap<'d>) -> Result<()> {
+        for child in &tree.children {
+            let Some(Merged::Map(own)) = given.get_mut(&*child.name) else { continue };
+            let mut own = std::mem::take(own);
+            self.share(&mut own, given)?;
+            self.share_down(child, &mut own)?;
+            given.insert(Cow::Owned(child.name.clone()), Merged::Map(own));
+        }
+        Ok(())
+    }
+
+    /// Makes the maps that the values of two charts share those of `from`.
+    fn share<'d>(self, to: &mut MergedMap<'d>, from: &MergedMap<'d>) -> Result<()> {
+        let (Some(all), Some(own)) = (from.get(GLOBAL), to.get(GLOBAL)) else { return Ok(()) };
+        let mut changed = Vec::new();
+        for (key, (from, own)) in maps_of_both(all.view(), own.view()) {
+            let maps = maps_of_both(from, own).filter(|(_, (from, own))| !own.is(*from));
+            changed.extend(maps.map(|(inner, (from, _))| (key.clone(), inner, from)));
+        }
+        for (key, inner, from) in changed {
+            let mut found = Some(&mut *to);
+            for key in [GLOBAL, &key, &inner] {
+                found = match found.and_then(|map| map.get_mut(key)) {
+                    Some(value) => self.opened(value)?,
+                    None => None,
+                };
+            }
+            found.map_or(Ok(()), |found| self.become_same(found, from))?;
+        }
+        Ok(())
+    }
+
+    /// Makes a map the same as another one.
+    fn become_same<'d>(self, to: &mut MergedMap<'d>, from: View<'_, 'd>) -> Result<()> {
+        to.retain(|key, _| from.get(key).is_some());
+        for (key, from) in from.entries() {
+            self.cx.spend(1)?;
+            let known = to.get_mut(&key).filter(|known| known.view().is_map() == from.is_map());
+            match known {
+                Some(known) if known.view().is(from) => {}
+                Some(known) if from.is_map() => {
+                    self.opened(known)?.map_or(Ok(()), |known| self.become_same(known, from))?;
+                }
+                _ => {
+                    let value = self.kept(from)?;
+                    self.insert(to, key, Some(value))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A key where two maps both have maps, and these.
+type Both<'m, 'n, 'd> = (Cow<'d, str>, (View<'m, 'd>, View<'n, 'd>));
+
+fn maps_of_both<'m, 'n, 'd>(one: View<'m, 'd>, other: View<'n, 'd>) -> impl Iterator<Item = Both<'m, 'n, 'd>> {
+    let maps = one.entries().filter(|(_, value)| value.is_map());
+    maps.filter_map(move |(key, value)| {
+        let other = other.get(&key).filter(|other| other.is_map())?;
+        Some((key, (value, other)))
+    })
 }
 
 fn mismatch(name: &str, found: View<'_, '_>) -> Box<Diagnostic> {

@@ -33,6 +33,7 @@ mod documents;
 mod expanded;
 mod explain;
 mod head;
+mod imports;
 mod known;
 mod load;
 mod manifests;

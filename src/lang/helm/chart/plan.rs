@@ -11,7 +11,7 @@ use super::metadata::{Kind, Metadata};
 use super::schema::ChartSchema;
 use super::top::chart_data;
 use super::user_values::UserValues;
-use super::{Stage, dependencies, merged, metadata_checks, schema};
+use super::{Stage, dependencies, imports, merged, metadata_checks, schema};
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge_base::limits::Limits;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -231,7 +231,7 @@ impl Chart {
     ) -> std::result::Result<(Tree<'_>, DataMap), Diagnostics> {
         let mut tree = self.enabled(cx, values)?;
         let merging = Merging::new(cx);
-        dependencies::import(merging, &mut tree).map_err(|error| self.of_dependencies(error))?;
+        imports::import(merging, &mut tree).map_err(|error| self.of_dependencies(error))?;
         let mut all = merged::shared(values.values());
         let coalesced = merging.coalesce(&tree, &mut all, Nulls::Delete);
         let all = coalesced.and_then(|()| merging.to_data(&all));
