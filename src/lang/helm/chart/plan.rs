@@ -319,6 +319,14 @@ impl Plan {
         // Later definitions win over earlier ones, so the outermost come last.
         let depth = |name: &str| name.bytes().filter(|byte| *byte == b'/').count();
         plan.templates.small_sort_by(|a, b| (depth(&b.name), &b.name).cmp(&(depth(&a.name), &a.name)));
+        // Of files of charts with one path, the last one counts.
+        plan.templates.dedup_by(|next, kept| {
+            let is_same = next.name == kept.name;
+            if is_same {
+                std::mem::swap(next, kept);
+            }
+            is_same
+        });
         plan
     }
 

@@ -81,6 +81,9 @@ fn nulls_delete_defaults_and_only_those() {
         ("a: null", r#"{"l":[1,2],"m":{"x":1,"w":2}}"#),
         ("m: {x: null}", r#"{"a":1,"l":[1,2],"m":{"w":2}}"#),
         ("m: null\nl: [3]", r#"{"a":1,"l":[3]}"#),
+        // There is no default that these could remove.
+        ("m: {z: null, v: null}", r#"{"a":1,"l":[1,2],"m":{"z":null,"v":null,"x":1,"w":2}}"#),
+        ("nothing: null", r#"{"a":1,"l":[1,2],"m":{"x":1,"w":2}}"#),
         ("new: {deep: null}\nm: 5", r#"{"a":1,"l":[1,2],"m":5,"new":{"deep":null}}"#),
     ] {
         assert_eq!(json(&plan(&[defaults], values).unwrap()), expected, "{values}");
@@ -224,6 +227,56 @@ fn templates_are_ordered_from_the_inside_out() {
             ("app/templates/_h.tpl", true),
         ]
     );
+}
+
+#[test]
+fn charts_share_the_maps_in_shared_maps_and_what_they_import() {
+    let files = [
+        ("values.yaml", "global: {a: {b: {x: 1}, c: 1}}\n"),
+        ("charts/one/Chart.yaml", "apiVersion: v2\nname: one\nversion: 1.0.0\n"),
+        ("charts/sub/Chart.yaml", SUB),
+        ("charts/sub/values.yaml", "global: {a: {b: {z: 2, x: 9}, d: 3}}\n"),
+    ];
+    let plan = plan(&files, "{}").unwrap();
+    let get = |plan: &Plan, path: &str| {
+        serde_json::to_string(Data::Map(plan.values().clone()).at_path(path).unwrap()).unwrap()
+    };
+    assert_eq!(get(&plan, "global.a"), r#"{"b":{"x":1.0,"z":2.0},"c":1.0}"#);
+    assert_eq!(get(&plan, "one.global.a.b"), r#"{"x":1.0,"z":2.0}"#);
+    assert_eq!(get(&plan, "sub.global.a"), r#"{"b":{"x":1.0,"z":2.0},"c":1.0,"d":3.0}"#);
+    // The second import changes the map that the first one has moved, in its own chart, too.
+    let root = with_dependency(
+        "  import-values:\n  - {child: m, parent: to}\n  - {child: o, parent: to}\n  - {child: m, parent: again}\n",
+    );
+    let files = [
+        ("Chart.yaml", root.as_str()),
+        ("charts/sub/Chart.yaml", SUB),
+        ("charts/sub/values.yaml", "m: {a: 1}\no: {b: 2}\n"),
+    ];
+    let imported = super::tests::plan(&files, "{}").unwrap();
+    assert_eq!(get(&imported, "again"), r#"{"a":1.0,"b":2.0}"#);
+    assert_eq!(get(&imported, "sub.m"), r#"{"a":1.0,"b":2.0}"#);
+    // A map that contains itself has no end.
+    let root = with_dependency("  import-values:\n  - {child: m.k, parent: to}\n  - {child: m, parent: to}\n");
+    let files =
+        [("Chart.yaml", root.as_str()), ("charts/sub/Chart.yaml", SUB), ("charts/sub/values.yaml", "m: {k: {b: 2}}\n")];
+    let (stage, text) = failure(super::tests::plan(&files, "{}"));
+    assert!(stage == "dependencies" && text.contains("in one another"), "{stage}: {text}");
+}
+
+#[test]
+fn of_two_charts_with_one_path_the_last_one_is_rendered() {
+    let meta = "dependencies: [{name: sub, version: 1.1.0}]\n";
+    let files = [
+        ("Chart.yaml", &*format!("apiVersion: v2\nname: app\nversion: 1.0.0\n{meta}")),
+        ("charts/old/Chart.yaml", "apiVersion: v2\nname: sub\nversion: 1.0.0\n"),
+        ("charts/old/templates/a.yaml", "old"),
+        ("charts/sub/Chart.yaml", "apiVersion: v2\nname: sub\nversion: 1.1.0\n"),
+        ("charts/sub/templates/a.yaml", "new"),
+    ];
+    let plan = plan(&files, "{}").unwrap();
+    let texts: Vec<_> = plan.templates().iter().map(|one| (one.name(), one.text().as_str())).collect();
+    assert_eq!(texts, [("app/charts/sub/templates/a.yaml", "new")]);
 }
 
 #[test]
