@@ -1,12 +1,16 @@
-//! `dropforge init`: a small working project.
+//! `dropforge init`: a small working project, or one that is imported from another tool.
+
+mod import;
 
 use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::fs::{OpenOptions, create_dir_all};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, Args, Command, ValueEnum};
 
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
@@ -15,22 +19,27 @@ use crate::output::print;
 use crate::project::FILE;
 use crate::stderr::Stderr;
 
-/// Write a small working project
+/// Write a small working project, or import one
 ///
 ///     dropforge init
 ///     dropforge init shop --from helm
+///     dropforge init platform --from helmfile helmfile.yaml
 ///
 /// Writes `dropforge.toml`, templates, `values.yaml` and `clusters.yaml`. Existing
 /// files are not overwritten.
+///
+/// A project that is imported renders the same objects for what it understands. What
+/// is left out is a warning, and a `TODO` in `dropforge.toml`.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct InitArgs {
     /// Write to this directory [default: the current one]
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Select the language of the templates; `helm` is `tera` with notes for users of Helm
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t, hide_default_value = true)]
-    from: From,
+    /// Select the language of the templates, or import from another tool: `--from helmfile FILE`; `helm` is `tera` with
+    /// notes for users of Helm
+    #[arg(long, value_names = ["WHAT", "PATH"], num_args = 1..=2, value_parser = FromParser)]
+    from: Vec<OsString>,
 }
 
 /// The kind of project.
@@ -41,6 +50,59 @@ enum From {
     Helm,
     Hcl,
     CelYaml,
+    Helmfile,
+    #[value(name = "applicationset")]
+    ApplicationSet,
+}
+
+/// Takes the kind of project, and after it a path.
+#[derive(Debug, Clone)]
+struct FromParser;
+
+impl TypedValueParser for FromParser {
+    type Value = OsString;
+
+    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> std::result::Result<OsString, clap::Error> {
+        Ok(value.to_owned())
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(From::value_variants().iter().filter_map(From::to_possible_value)))
+    }
+}
+
+impl InitArgs {
+    /// Returns the kind of project, the path to import, and the directory to write to.
+    ///
+    /// # Errors
+    /// `usage`.
+    fn parts(&self) -> Result<(From, Option<&Path>, &Path)> {
+        let usage = |message: String| Diagnostic::new(Code::Usage, message);
+        let from = match self.from.first() {
+            None => From::default(),
+            Some(what) => {
+                let what = what.to_string_lossy();
+                From::from_str(&what, false).map_err(|_| {
+                    let names = From::value_variants().iter().filter_map(From::to_possible_value);
+                    let names: Vec<String> = names.map(|value| value.get_name().to_owned()).collect();
+                    let error = usage(format!("`--from {what}` is not known"));
+                    error.with_suggestion(&what, names.iter().map(String::as_str)).with_available(names)
+                })?
+            }
+        };
+        let (path, dir) = (self.from.get(1).map(Path::new), self.dir.as_deref());
+        match (from.tool(), path, dir) {
+            (Some(_), None, _) => {
+                let name = from.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
+                let error = usage(format!("`--from {name}` needs the path to import"));
+                Err(error.with_help(format!("write `dropforge init --from {name} PATH`")))
+            }
+            (Some(_), path, dir) => Ok((from, path, dir.unwrap_or(Path::new("")))),
+            (None, Some(_), Some(_)) => Err(usage("a language is no tool to import from".to_owned())
+                .with_help("write `dropforge init DIR --from WHAT`")),
+            (None, path, dir) => Ok((from, None, dir.or(path).unwrap_or(Path::new("")))),
+        }
+    }
 }
 
 macro_rules! files {
@@ -53,6 +115,15 @@ macro_rules! files {
 const SHARED: &[(&str, &str)] = files!["shared" "clusters.yaml"];
 
 impl From {
+    /// Returns the tool to import from.
+    fn tool(self) -> Option<import::Tool> {
+        match self {
+            From::Helmfile => Some(import::Tool::Helmfile),
+            From::ApplicationSet => Some(import::Tool::ApplicationSet),
+            From::Tera | From::Helm | From::Hcl | From::CelYaml => None,
+        }
+    }
+
     fn files(self) -> &'static [(&'static str, &'static str)] {
         match self {
             From::Tera => files![
@@ -81,15 +152,19 @@ impl From {
                 "cel-yaml" "values.yaml",
                 "cel-yaml" "templates/app.cel.yaml",
             ],
+            From::Helmfile | From::ApplicationSet => &[],
         }
     }
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &InitArgs, stderr: &Stderr) -> std::result::Result<Exit, Failed> {
-    let dir = args.dir.as_deref().unwrap_or(Path::new(""));
+    let (from, path, dir) = args.parts().map_err(|error| Failed::usage(vec![error]))?;
+    if let (Some(tool), Some(path)) = (from.tool(), path) {
+        return import::run(tool, path, dir, stderr);
+    }
     let files: Vec<(PathBuf, &str)> =
-        args.from.files().iter().chain(SHARED).map(|(name, text)| (dir.join(name), *text)).collect();
+        from.files().iter().chain(SHARED).map(|(name, text)| (dir.join(name), *text)).collect();
     let existing = files.iter().filter(|(path, _)| path.symlink_metadata().is_ok());
     let existing: Vec<_> = existing.map(|(path, _)| exists(path)).collect();
     if !existing.is_empty() {
@@ -98,7 +173,8 @@ pub(crate) fn run(args: &InitArgs, stderr: &Stderr) -> std::result::Result<Exit,
     let id = id(dir);
     for (path, text) in &files {
         let is_project = path.ends_with(FILE);
-        write(path, &if is_project { text.replace("\"ID\"", &id).into() } else { Cow::Borrowed(*text) })?;
+        let text = if is_project { text.replace("\"ID\"", &id).into() } else { Cow::Borrowed(*text) };
+        write(path, text.as_bytes())?;
         stderr.detail(&format!("{}: created", path.display()));
     }
     let at = if dir.as_os_str().is_empty() { String::new() } else { format!(" -C {}", dir.display()) };
@@ -116,14 +192,14 @@ fn id(dir: &Path) -> String {
 }
 
 /// Writes a new file. A file that appears meanwhile stays as it is.
-fn write(path: &Path, text: &str) -> Result<()> {
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = |error| Diagnostic::new(Code::WriteFailed, format!("cannot write `{}`: {error}", path.display()));
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(Ok(()), create_dir_all).map_err(failed)?;
     let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => exists(path),
         _ => failed(error),
     })?;
-    file.write_all(text.as_bytes()).map_err(failed)
+    file.write_all(bytes).map_err(failed)
 }
 
 fn exists(path: &Path) -> Box<Diagnostic> {

@@ -181,6 +181,7 @@ codes! {
     SnapshotMissing      "E0943" "test.snapshot_missing"       "there is no snapshot to compare with";
     SnapshotObsolete     "E0944" "test.snapshot_obsolete"      "a snapshot that no test compares with";
     LowCoverage          "E0945" "test.low_coverage"           "tests cover too little of the templates";
+    NotTranslated        "E0951" "init.not_translated"         "a part of an imported project is not translated";
     Internal             "E0999" "internal"                    "a bug in dropforge";
 
     CatalogRefused       "E1001" "catalog.refused"             "the catalog refuses a request";

@@ -1,0 +1,161 @@
+//! Argo CD's ApplicationSets: each destination becomes a cluster, and each application a release of it.
+
+mod application;
+mod generators;
+mod manifests;
+mod template;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::value::{Data, DataMap};
+
+use super::assemble::assemble;
+use super::charts::Vendored;
+use super::fold;
+use super::project::{Project, file_name};
+use super::sources::Sources;
+use super::yaml::Yaml;
+use application::Application;
+use generators::Generators;
+
+/// The maximum number of applications.
+const MAX_APPLICATIONS: usize = 10_000;
+
+/// Keys of clusters that a project uses for other things.
+const OWN_KEYS: [&str; 3] = ["name", "path", "releases"];
+
+/// Imports the ApplicationSets and Applications of a file.
+///
+/// # Errors
+/// All errors of its files.
+pub(super) fn import(path: &Path, sources: &mut Sources, project: &mut Project) -> Result<(), Vec<Box<Diagnostic>>> {
+    let path = path.canonicalize().map_err(|error| vec![dropforge::files::unreadable(path, error)])?;
+    let source = sources.text(&path).map_err(|error| vec![error])?;
+    let mut found = Vec::new();
+    for document in Yaml::documents(&source, None)? {
+        add_document(&document, &mut found, sources, project);
+    }
+    if found.is_empty() && project.notes.errors.is_empty() && project.notes.len() == 0 {
+        let message = format!("`{}` has no ApplicationSet", source.name());
+        return Err(vec![Diagnostic::new(Code::Usage, message).with_help("name the file of one")]);
+    }
+    if found.len() > MAX_APPLICATIONS {
+        let message = format!("only the first {MAX_APPLICATIONS} of {} applications are imported", found.len());
+        project.notes.left_out(None, message, "import a part of the generators at a time");
+        found.truncate(MAX_APPLICATIONS);
+    }
+    add_clusters(&found, project);
+    let mut vendored = Vendored::default();
+    let mut instances = Vec::new();
+    for application in &found {
+        instances.extend(application.instances(sources, project, &mut vendored));
+    }
+    if !project.notes.errors.is_empty() {
+        return Err(std::mem::take(&mut project.notes.errors));
+    }
+    set_subjects(&mut instances);
+    assemble(instances, "name", project, sources);
+    Ok(())
+}
+
+/// Adds the applications of a document.
+fn add_document(document: &Yaml, found: &mut Vec<Application>, sources: &mut Sources, project: &mut Project) {
+    let notes = &mut project.notes;
+    let entries = document.entries("ApplicationSet", notes);
+    let kind = document.text("kind", notes);
+    match kind.as_deref() {
+        Some("ApplicationSet") => add_set(document, found, sources, project),
+        Some("Application") => found.extend(Application::of(document, &Data::default(), None, project)),
+        Some("List") => {
+            for item in document.list("items", notes) {
+                add_document(&item, found, sources, project);
+            }
+        }
+        _ if entries.is_empty() => {}
+        other => {
+            let kind = other.unwrap_or("no kind");
+            let message = format!("a document of {kind} is no ApplicationSet");
+            notes.left_out(Some(document.place()), message, "add it to the templates of a release");
+        }
+    }
+}
+
+fn add_set(document: &Yaml, found: &mut Vec<Application>, sources: &mut Sources, project: &mut Project) {
+    let Some(spec) = document.get("spec") else {
+        return project.notes.wrong(document.place(), "the ApplicationSet has no `spec`");
+    };
+    for (key, name, _) in spec.entries("spec", &mut project.notes) {
+        match &*key {
+            "generators" | "template" | "goTemplate" | "goTemplateOptions" => {}
+            "templatePatch" => project.notes.left_out(
+                Some(name.place()),
+                "`templatePatch` is not translated",
+                "write what it changes to the releases by hand",
+            ),
+            key => project.notes.at_installation(name.place(), key),
+        }
+    }
+    let Some(template) = spec.get("template") else {
+        return project.notes.wrong(spec.place(), "the ApplicationSet has no `template`");
+    };
+    let is_go = spec.flag("goTemplate").unwrap_or(false);
+    let options = spec.texts("goTemplateOptions", &mut project.notes);
+    let is_strict = options.iter().any(|option| option == "missingkey=error");
+    let mut generators = Generators { sources, project, is_go };
+    let mut all = Vec::new();
+    for generator in spec.list("generators", &mut generators.project.notes) {
+        all.extend(generators.params(&generator, None, 0));
+    }
+    for params in all {
+        if found.len() > MAX_APPLICATIONS {
+            return;
+        }
+        let filled = template::Filler { params: &params, is_go, is_strict };
+        found.extend(Application::of(&template, &params, Some(&filled), project));
+    }
+}
+
+/// Adds the destinations as clusters. Their values are the parameters that all applications of a cluster share.
+fn add_clusters(found: &[Application], project: &mut Project) {
+    let mut clusters: Vec<(String, DataMap)> = Vec::new();
+    for application in found {
+        let params = application.params();
+        match clusters.iter_mut().find(|(name, _)| *name == application.cluster) {
+            Some((_, shared)) => shared.retain(|key, value| params.get(key) == Some(value)),
+            None => clusters.push((application.cluster.clone(), params)),
+        }
+    }
+    for (name, shared) in clusters {
+        let mut own = DataMap::default();
+        for (key, value) in shared {
+            let top = key.split(['.', '[']).next().unwrap_or("");
+            if !OWN_KEYS.contains(&top) && !key.contains('[') {
+                fold::put(&mut own, &key, value);
+            }
+        }
+        project.cluster(&name, own);
+    }
+}
+
+/// Names what instances have in common: the chart or the templates, and the place among those of a cluster.
+fn set_subjects(instances: &mut [super::assemble::Instance]) {
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    let mut times: BTreeMap<(usize, String), usize> = BTreeMap::new();
+    for instance in instances {
+        let content = instance.chart.clone().unwrap_or_else(|| instance.templates.join(" "));
+        let nth = times.entry((instance.cluster, content.clone())).or_default();
+        *nth += 1;
+        let identity = format!("{content} {nth}");
+        let last = content.trim_end_matches('/').rsplit('/').next().unwrap_or("app");
+        let stem = file_name(last.split(' ').next().unwrap_or(last));
+        let is_taken = |name: &str, names: &BTreeMap<String, String>| names.values().any(|known| known == name);
+        if !names.contains_key(&identity) {
+            let numbered = (2..).map(|number| format!("{stem}-{number}"));
+            let free = std::iter::once(stem.clone()).chain(numbered).find(|name| !is_taken(name, &names));
+            names.insert(identity.clone(), free.unwrap_or_default());
+        }
+        instance.subject = names.get(&identity).cloned().unwrap_or_default();
+    }
+}

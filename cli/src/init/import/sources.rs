@@ -1,0 +1,177 @@
+//! The files that an import reads: all below one folder.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::engine::path_from_here;
+use dropforge::files::{self, FileError, Files, unreadable};
+use dropforge::text::Source;
+
+use crate::glob;
+use crate::input;
+
+/// The maximum size of a file.
+const MAX_BYTES: u64 = 16 << 20;
+/// The maximum number of files that one import reads or copies.
+const MAX_FILES: usize = 20_000;
+/// The maximum number of folders below one another in a folder that is copied.
+const MAX_DEPTH: usize = 32;
+
+/// The files of an import.
+#[derive(Debug)]
+pub(super) struct Sources {
+    root: Files,
+    /// The folder of the imported file.
+    base: PathBuf,
+    read: usize,
+}
+
+/// The reason why a path is not read.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    Outside,
+    Missing,
+    Unreadable(Box<Diagnostic>),
+}
+
+impl Sources {
+    /// Opens the files around `path`: those of its repository, or else of the current directory, or else of its folder.
+    ///
+    /// # Errors
+    /// `file.read_failed`.
+    pub(super) fn around(path: &Path) -> Result<Self> {
+        let found = path.canonicalize().map_err(|error| unreadable(path, error))?;
+        let base = if found.is_dir() { found } else { found.parent().unwrap_or(&found).to_owned() };
+        let repository = base.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned);
+        let here = std::env::current_dir().and_then(|here| here.canonicalize()).ok();
+        let here = here.filter(|here| base.starts_with(here));
+        let root = repository.or(here).unwrap_or_else(|| base.clone());
+        Ok(Self { root: Files::below(root)?, base, read: 0 })
+    }
+
+    /// Returns the folder of the imported file.
+    pub(super) fn base(&self) -> &Path {
+        &self.base
+    }
+
+    /// Returns the folder that all files are below.
+    pub(super) fn root(&self) -> &Path {
+        self.root.root()
+    }
+
+    /// Returns the file or folder that `path` names in a folder, without links.
+    pub(super) fn find(&self, folder: &Path, path: &str) -> std::result::Result<PathBuf, Refusal> {
+        let joined = folder.join(path);
+        let Some(text) = joined.to_str().filter(|text| !text.contains('\0')) else { return Err(Refusal::Missing) };
+        self.root.find(text).map_err(|error| match error {
+            FileError::Outside => Refusal::Outside,
+            FileError::Missing => Refusal::Missing,
+            FileError::Unreadable(error) => Refusal::Unreadable(unreadable(&joined, error)),
+            FileError::NoFile(what) => Refusal::Unreadable(Diagnostic::new(
+                Code::ReadFailed,
+                format!("cannot read `{}`: it is {what}", joined.display()),
+            )),
+        })
+    }
+
+    /// Returns the files that a path or a glob names in a folder, sorted.
+    pub(super) fn find_all(&self, folder: &Path, pattern: &str) -> std::result::Result<Vec<PathBuf>, Refusal> {
+        if !pattern.contains(['*', '?']) {
+            return self.find(folder, pattern).map(|path| vec![path]);
+        }
+        // A folder before the wildcards that leads out is refused before it is listed.
+        let literal: PathBuf =
+            Path::new(pattern).components().take_while(|part| !is_wild(part)).map(|part| part.as_os_str()).collect();
+        let literal = literal.to_string_lossy();
+        self.find(folder, if literal.is_empty() { "." } else { &literal })?;
+        let found = glob::expand(&folder.join(pattern).to_string_lossy()).unwrap_or_default();
+        Ok(found.iter().filter_map(|path| self.find(folder, path.to_str()?).ok()).collect())
+    }
+
+    /// Reads a text file.
+    ///
+    /// # Errors
+    /// `file.read_failed`; `syntax.not_utf8`; `usage` for too many files.
+    pub(super) fn text(&mut self, path: &Path) -> Result<Arc<Source>> {
+        self.count(path)?;
+        let bytes = files::read(path, MAX_BYTES).map_err(|error| unreadable(path, error))?;
+        input::source(Path::new(&path_from_here(path)), bytes)
+    }
+
+    fn count(&mut self, path: &Path) -> Result<()> {
+        self.read += 1;
+        if self.read <= MAX_FILES {
+            return Ok(());
+        }
+        let message = format!("cannot read `{}`: an import reads at most {MAX_FILES} files", path.display());
+        Err(Diagnostic::new(Code::Usage, message).with_help("import a part of it: a file or folder at a time"))
+    }
+
+    /// Returns the regular files below a folder, sorted, by their paths from there. Folders that links lead to are left
+    /// out, and so is `.git`.
+    ///
+    /// # Errors
+    /// `file.read_failed`; `usage` for too many files.
+    pub(super) fn below(&mut self, folder: &Path) -> Result<Vec<PathBuf>> {
+        let (mut found, mut left) = (Vec::new(), vec![(folder.to_owned(), 0)]);
+        while let Some((here, depth)) = left.pop() {
+            let entries = fs::read_dir(&here).map_err(|error| unreadable(&here, error))?;
+            for entry in entries {
+                let entry = entry.map_err(|error| unreadable(&here, error))?;
+                let kind = entry.file_type().map_err(|error| unreadable(&here, error))?;
+                let path = entry.path();
+                if kind.is_dir() && depth < MAX_DEPTH && entry.file_name() != ".git" {
+                    left.push((path, depth + 1));
+                } else if kind.is_file() {
+                    self.count(&path)?;
+                    found.extend(path.strip_prefix(folder).ok().map(Path::to_owned));
+                }
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// Returns the folders below a folder, with their paths from there, sorted.
+    ///
+    /// # Errors
+    /// `file.read_failed`; `usage` for too many folders.
+    pub(super) fn folders(&mut self, folder: &Path) -> Result<Vec<String>> {
+        let (mut found, mut left) = (Vec::new(), vec![(folder.to_owned(), 0)]);
+        while let Some((here, depth)) = left.pop() {
+            for entry in fs::read_dir(&here).map_err(|error| unreadable(&here, error))?.flatten() {
+                let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                let name = entry.file_name();
+                if !is_dir || depth >= MAX_DEPTH || name.to_string_lossy().starts_with('.') {
+                    continue;
+                }
+                let path = entry.path();
+                self.count(&path)?;
+                found.extend(path.strip_prefix(folder).ok().and_then(Path::to_str).map(str::to_owned));
+                left.push((path, depth + 1));
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+}
+
+fn is_wild(part: &Component<'_>) -> bool {
+    part.as_os_str().to_string_lossy().contains(['*', '?'])
+}
+
+impl Refusal {
+    /// Returns the reason and the advice for a path that is not read.
+    pub(super) fn told(&self, root: &Path) -> (String, String) {
+        match self {
+            Self::Outside => (
+                format!("lies outside of `{}`", path_from_here(root)),
+                "copy it into the repository, or run the import in a folder above both".to_owned(),
+            ),
+            Self::Missing => ("does not exist".to_owned(), "write the file, or remove it from the project".to_owned()),
+            Self::Unreadable(error) => ("cannot be read".to_owned(), error.message.clone()),
+        }
+    }
+}

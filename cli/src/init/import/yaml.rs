@@ -1,0 +1,185 @@
+//! YAML that an import reads, with places in the file that was written by hand.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use dropforge::limits::Limits;
+use dropforge::text::{Source, Span};
+use dropforge::value::yaml::{self, Kind, Node, Style, Tags};
+use dropforge::value::{Data, DataMap};
+
+use super::notes::{Notes, Place};
+
+/// A node of a file.
+#[derive(Debug, Clone)]
+pub(super) struct Yaml {
+    pub(super) node: Node,
+    file: Arc<YamlFile>,
+}
+
+/// A file as it was parsed, and as it was written.
+#[derive(Debug)]
+struct YamlFile {
+    read: Arc<Source>,
+    /// The file that was rendered to `read`, and for each line of `read` the same line of that file.
+    written: Option<(Arc<Source>, Vec<Option<Span>>)>,
+}
+
+impl Yaml {
+    /// Reads the documents of a file. `written` is the template that was rendered to it.
+    ///
+    /// # Errors
+    /// Errors of reading YAML.
+    pub(super) fn documents(
+        read: &Arc<Source>,
+        written: Option<&Arc<Source>>,
+    ) -> Result<Vec<Self>, Vec<Box<dropforge::diagnostics::Diagnostic>>> {
+        let nodes = yaml::read_with(read, &Limits::default(), Tags::Kept)?;
+        let written = written.map(|written| (written.clone(), same_lines(read.text(), written)));
+        let file = Arc::new(YamlFile { read: read.clone(), written });
+        Ok(nodes.into_iter().map(|node| Self { node, file: file.clone() }).collect())
+    }
+
+    /// Returns the place in the file that was written by hand, or else in what it was rendered to.
+    pub(super) fn place(&self) -> Place {
+        let file = &self.file;
+        let line = file.read.text().get(..self.node.span.start as usize).map_or(0, |text| text.matches('\n').count());
+        match file.written.as_ref().and_then(|(source, lines)| Some((source, (*lines.get(line)?)?))) {
+            Some((source, span)) => (source.clone(), span),
+            None => (file.read.clone(), self.node.span),
+        }
+    }
+
+    /// Returns a value of a map that is not null.
+    pub(super) fn get(&self, key: &str) -> Option<Self> {
+        let value = self.node.get(key).filter(|value| value.kind != Kind::Null)?;
+        Some(self.with(value))
+    }
+
+    /// Returns the value at a dotted path.
+    pub(super) fn at(&self, path: &str) -> Option<Self> {
+        path.split('.').try_fold(self.clone(), |here, key| here.get(key))
+    }
+
+    fn with(&self, node: &Node) -> Self {
+        Self { node: node.clone(), file: self.file.clone() }
+    }
+
+    /// Returns the entries of a map: each name with its key and value. Null has none.
+    pub(super) fn entries(&self, what: &str, notes: &mut Notes) -> Vec<(Arc<str>, Self, Self)> {
+        match (&self.node.kind, self.node.as_map()) {
+            (_, Some(entries)) => {
+                entries.iter().map(|one| (one.name.clone(), self.with(&one.key), self.with(&one.value))).collect()
+            }
+            (Kind::Null, None) => Vec::new(),
+            (_, None) => {
+                notes.wrong(self.place(), format!("`{what}` must be a map, found {}", self.node.kind_name()));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Returns the items of a list. Null has none.
+    pub(super) fn items(&self, what: &str, notes: &mut Notes) -> Vec<Self> {
+        match (&self.node.kind, self.node.as_list()) {
+            (_, Some(items)) => items.iter().map(|item| self.with(item)).collect(),
+            (Kind::Null, None) => Vec::new(),
+            (_, None) => {
+                notes.wrong(self.place(), format!("`{what}` must be a list, found {}", self.node.kind_name()));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Returns the items of the list at a key.
+    pub(super) fn list(&self, key: &str, notes: &mut Notes) -> Vec<Self> {
+        self.get(key).map(|list| list.items(key, notes)).unwrap_or_default()
+    }
+
+    /// Returns the texts of the list at a key.
+    pub(super) fn texts(&self, key: &str, notes: &mut Notes) -> Vec<String> {
+        self.list(key, notes).iter().filter_map(|item| item.scalar(key, notes)).collect()
+    }
+
+    /// Returns the text of the scalar at a key.
+    pub(super) fn text(&self, key: &str, notes: &mut Notes) -> Option<String> {
+        self.get(key)?.scalar(key, notes)
+    }
+
+    /// Returns the text of a scalar.
+    pub(super) fn scalar(&self, what: &str, notes: &mut Notes) -> Option<String> {
+        match self.node.kind {
+            Kind::Null => None,
+            Kind::List(_) | Kind::Map(_) => {
+                notes.wrong(self.place(), format!("`{what}` must be a text, found {}", self.node.kind_name()));
+                None
+            }
+            _ => Some(self.node.text.as_ref().to_owned()),
+        }
+    }
+
+    /// Returns the value of a flag, which may be written as text.
+    pub(super) fn flag(&self, key: &str) -> Option<bool> {
+        let value = self.get(key)?;
+        match (&value.node.kind, value.node.as_str()) {
+            (Kind::Bool(flag), _) => Some(*flag),
+            (_, Some("true" | "yes" | "on")) => Some(true),
+            (_, Some("false" | "no" | "off" | "")) => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Returns the value. An integer such as `0644` is octal, as Kubernetes, Helm and Kustomize read it.
+    pub(super) fn data(&self) -> Data {
+        data(&self.node)
+    }
+
+    /// Returns the value of a map.
+    pub(super) fn map(&self, what: &str, notes: &mut Notes) -> DataMap {
+        match self.data() {
+            Data::Null => DataMap::default(),
+            data => data.into_map().unwrap_or_else(|| {
+                notes.wrong(self.place(), format!("`{what}` must be a map, found {}", self.node.kind_name()));
+                DataMap::default()
+            }),
+        }
+    }
+}
+
+fn data(node: &Node) -> Data {
+    match &node.kind {
+        Kind::List(items) => Data::List(items.iter().map(data).collect()),
+        Kind::Map(entries) => {
+            Data::Map(entries.iter().map(|entry| (entry.name.as_ref().to_owned(), data(&entry.value))).collect())
+        }
+        Kind::Int(_) if node.style == Style::Plain => octal(&node.text).map_or_else(|| node.to_data(), Data::Int),
+        _ => node.to_data(),
+    }
+}
+
+/// Returns the value of an integer that YAML 1.1 reads as octal.
+fn octal(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('0')?;
+    (!digits.is_empty()).then(|| i64::from_str_radix(digits, 8).ok()).flatten()
+}
+
+/// Returns for each line of a rendered text the line of its template that has the same text, if there is one: the next
+/// one after those of earlier lines, or else the first.
+fn same_lines(read: &str, written: &Source) -> Vec<Option<Span>> {
+    let mut places: HashMap<&str, Vec<Span>> = HashMap::new();
+    let mut at = 0;
+    for line in written.text().split_inclusive('\n') {
+        let text = line.trim();
+        let start = at + (line.len() - line.trim_start().len());
+        places.entry(text).or_default().push(Span::of(start..start + text.len()));
+        at += line.len();
+    }
+    let mut last = 0;
+    let place = |line: &str| {
+        let known = places.get(line.trim())?;
+        let next = known.iter().find(|span| span.start >= last).or(known.first()).copied()?;
+        last = last.max(next.start);
+        Some(next)
+    };
+    read.lines().map(place).collect()
+}
