@@ -51,6 +51,7 @@ enum From {
     Hcl,
     CelYaml,
     Helmfile,
+    Kustomize,
     #[value(name = "applicationset")]
     ApplicationSet,
 }
@@ -119,6 +120,7 @@ impl From {
     fn tool(self) -> Option<import::Tool> {
         match self {
             From::Helmfile => Some(import::Tool::Helmfile),
+            From::Kustomize => Some(import::Tool::Kustomize),
             From::ApplicationSet => Some(import::Tool::ApplicationSet),
             From::Tera | From::Helm | From::Hcl | From::CelYaml => None,
         }
@@ -152,7 +154,7 @@ impl From {
                 "cel-yaml" "values.yaml",
                 "cel-yaml" "templates/app.cel.yaml",
             ],
-            From::Helmfile | From::ApplicationSet => &[],
+            From::Helmfile | From::Kustomize | From::ApplicationSet => &[],
         }
     }
 }

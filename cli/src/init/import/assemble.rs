@@ -88,7 +88,9 @@ fn own_condition(all: &[&Instance], project: &Project) -> Option<String> {
     let holds = |instance: &&Instance| {
         instance.condition.as_ref().is_some_and(|(own, holds)| own == text && *holds == instance.is_wanted)
     };
-    (all.len() == project.clusters.len() && all.iter().all(holds)).then(|| text.clone())
+    let name = |instance: &&Instance| project.clusters.get(instance.cluster).map(|(name, _)| name.as_str());
+    let is_open = all.iter().all(|instance| name(instance) == Some(fold::TODO_CLUSTER));
+    ((all.len() == project.clusters.len() || is_open) && all.iter().all(holds)).then(|| text.clone())
 }
 
 /// Returns `true` for instances that one table can describe: only texts with placeholders and values differ.

@@ -2,7 +2,7 @@
 
 use dropforge::text::Source;
 use dropforge::value::yaml::{Kind, Node, Style};
-use dropforge::value::{Data, DataMap, yaml};
+use dropforge::value::{Data, yaml};
 
 use super::yaml::Yaml;
 
@@ -52,15 +52,11 @@ fn is_plain(node: &Node) -> bool {
     }
 }
 
-/// Returns a map without entries that are null.
-pub(super) fn without_nulls(map: DataMap) -> DataMap {
-    map.into_iter().filter(|(_, value)| *value != Data::Null).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use dropforge::engine::{Dialect, Engine};
+    use dropforge::value::DataMap;
 
     #[test]
     fn literals_render_as_they_are() {

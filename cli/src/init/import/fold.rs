@@ -15,13 +15,21 @@ pub(super) fn pattern(texts: &Texts, project: &Project) -> Option<String> {
         return None;
     }
     if texts.iter().all(|(_, text)| text == first) {
-        return Some(first.clone());
+        return Some(for_cluster(first));
     }
     let keys = keys(texts, project);
     let single = keys.iter().filter_map(|key| try_keys(std::slice::from_ref(key), texts, project));
     let pairs = keys.iter().flat_map(|one| keys.iter().filter(move |two| *two != one).map(move |two| [one, two]));
     let pairs = pairs.filter_map(|[one, two]| try_keys(&[one.clone(), two.clone()], texts, project));
     single.chain(pairs).next()
+}
+
+/// The name of the cluster that stands for those that are still to be written.
+pub(super) const TODO_CLUSTER: &str = "todo-cluster";
+
+/// Returns a text that names no cluster that is still to be written.
+fn for_cluster(text: &str) -> String {
+    text.replace(TODO_CLUSTER, "{cluster}")
 }
 
 /// Returns the paths of texts that all these clusters have and that may be parts of paths. `env` comes first, and after it

@@ -7,6 +7,7 @@ mod charts;
 mod fold;
 mod gotmpl;
 mod helmfile;
+mod kustomize;
 mod notes;
 mod project;
 mod sources;
@@ -30,6 +31,7 @@ use sources::Sources;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tool {
     Helmfile,
+    Kustomize,
     ApplicationSet,
 }
 
@@ -42,6 +44,7 @@ pub(super) fn run(tool: Tool, path: &Path, dir: &Path, stderr: &Stderr) -> std::
     let mut project = Project::default();
     let imported = match tool {
         Tool::Helmfile => helmfile::import(path, &mut sources, &mut project),
+        Tool::Kustomize => kustomize::import(path, &mut sources, &mut project),
         Tool::ApplicationSet => applicationset::import(path, &mut sources, &mut project),
     };
     imported.map_err(Failed::from)?;

@@ -10,6 +10,7 @@ use super::manifests::{self, Choice};
 use super::template::Filler;
 use crate::init::import::assemble::{Instance, Item};
 use crate::init::import::charts::{Remote, Vendored, assign, escaped};
+use crate::init::import::fold::TODO_CLUSTER;
 use crate::init::import::project::{Project, Setting, file_name};
 use crate::init::import::sources::{Refusal, Sources};
 use crate::init::import::yaml::Yaml;
@@ -78,6 +79,24 @@ impl Application {
     /// Returns the parameters.
     pub(super) fn params(&self) -> DataMap {
         self.params.as_map().cloned().unwrap_or_default()
+    }
+
+    /// Returns the condition that the clusters of a generator `clusters` meet, as CEL.
+    fn condition(&self) -> Option<(String, bool)> {
+        if self.cluster != TODO_CLUSTER {
+            return None;
+        }
+        let nested = self.params.at_path("metadata.labels").and_then(Data::as_map).cloned().unwrap_or_default();
+        let flat = self.params.as_map().into_iter().flatten();
+        let flat = flat.filter_map(|(key, value)| Some((key.strip_prefix("metadata.labels.")?.to_owned(), value.clone())));
+        let labels: BTreeMap<String, Data> = nested.into_iter().chain(flat).collect();
+        let quoted = |text: &str| format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"));
+        let one = |(key, value): (&String, &Data)| {
+            let value = value.as_str().unwrap_or("");
+            format!("cluster.?metadata.?labels[?{}].orValue('') == {}", quoted(key), quoted(value))
+        };
+        let all: Vec<String> = labels.iter().map(one).collect();
+        Some((if all.is_empty() { "has(cluster.server)".to_owned() } else { all.join(" && ") }, true))
     }
 
     /// Returns the releases of the application.
@@ -153,6 +172,7 @@ impl Reader<'_> {
             name: application.name.clone(),
             namespace: application.namespace.clone(),
             labels: application.labels.clone(),
+            condition: application.condition(),
             is_wanted: true,
             ..Instance::default()
         };

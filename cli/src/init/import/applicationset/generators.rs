@@ -4,6 +4,7 @@ use dropforge::stdlib::globs::{Glob, Syntax};
 use dropforge::value::{Data, DataMap};
 
 use super::template::{Filler, text_of};
+use crate::init::import::fold::TODO_CLUSTER;
 use crate::init::import::project::{Project, file_name};
 use crate::init::import::sources::Sources;
 use crate::init::import::yaml::Yaml;
@@ -96,7 +97,7 @@ impl Generators<'_> {
 
     /// Returns one cluster to fill in: Argo CD keeps its clusters as secrets.
     fn clusters(&mut self, at: &Yaml, generator: &Yaml, outer: Option<&Data>) -> Vec<Data> {
-        let help = "replace `TODO-cluster` in `clusters.yaml` by the clusters, with the same keys";
+        let help = "replace `todo-cluster` in `clusters.yaml` by the clusters, with the same keys and their labels";
         let message = "the clusters of the generator `clusters` are secrets of Argo CD";
         self.project.notes.left_out(Some(at.place()), message, help);
         let text = |text: &str| Data::Str(text.to_owned());
@@ -106,8 +107,8 @@ impl Generators<'_> {
             ("annotations".to_owned(), Data::Map(DataMap::default())),
         ]);
         let map = DataMap::from_iter([
-            ("name".to_owned(), text("TODO-cluster")),
-            ("nameNormalized".to_owned(), text("todo-cluster")),
+            ("name".to_owned(), text(TODO_CLUSTER)),
+            ("nameNormalized".to_owned(), text(TODO_CLUSTER)),
             ("server".to_owned(), text("https://todo.invalid")),
             ("project".to_owned(), text("")),
             ("metadata".to_owned(), Data::Map(metadata)),

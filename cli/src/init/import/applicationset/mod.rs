@@ -5,7 +5,7 @@ mod generators;
 mod manifests;
 mod template;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use dropforge::diagnostics::{Code, Diagnostic};
@@ -120,18 +120,31 @@ fn add_set(document: &Yaml, found: &mut Vec<Application>, sources: &mut Sources,
 /// Adds the destinations as clusters. Their values are the parameters that all applications of a cluster share.
 fn add_clusters(found: &[Application], project: &mut Project) {
     let mut clusters: Vec<(String, DataMap)> = Vec::new();
+    let mut differing: BTreeSet<(String, String)> = BTreeSet::new();
     for application in found {
-        let params = application.params();
-        match clusters.iter_mut().find(|(name, _)| *name == application.cluster) {
-            Some((_, shared)) => shared.retain(|key, value| params.get(key) == Some(value)),
-            None => clusters.push((application.cluster.clone(), params)),
+        let name = &application.cluster;
+        let at = clusters.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+            clusters.push((name.clone(), DataMap::default()));
+            clusters.len() - 1
+        });
+        let Some((_, shared)) = clusters.get_mut(at) else { continue };
+        for (key, value) in application.params() {
+            match shared.get(&key) {
+                Some(known) if *known != value => drop(differing.insert((name.clone(), key))),
+                Some(_) => {}
+                None => drop(shared.insert(key, value)),
+            }
         }
+    }
+    for (name, shared) in &mut clusters {
+        shared.retain(|key, _| !differing.contains(&(name.clone(), key.clone())));
     }
     for (name, shared) in clusters {
         let mut own = DataMap::default();
         for (key, value) in shared {
             let top = key.split(['.', '[']).next().unwrap_or("");
-            if !OWN_KEYS.contains(&top) && !key.contains('[') {
+            let is_name = key == "cluster" && value.as_str() == Some(&name);
+            if !OWN_KEYS.contains(&top) && !key.contains('[') && !is_name {
                 fold::put(&mut own, &key, value);
             }
         }

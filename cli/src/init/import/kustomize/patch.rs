@@ -1,0 +1,174 @@
+//! Patches: the objects that each is for, and what it does.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use dropforge::text::Source;
+use dropforge::value::Data;
+
+use super::build::Builder;
+use super::merge::{apply, merged};
+use super::object::Object;
+use crate::init::import::yaml::Yaml;
+
+/// The objects that a patch is for.
+#[derive(Debug, Default)]
+struct Target {
+    group: Option<String>,
+    version: Option<String>,
+    kind: Option<regex::Regex>,
+    name: Option<regex::Regex>,
+    namespace: Option<regex::Regex>,
+    labels: Vec<(String, Option<String>)>,
+    annotations: Vec<(String, Option<String>)>,
+}
+
+impl Target {
+    fn admits(&self, object: &Object) -> bool {
+        let (group, version) = object.group_version();
+        let matches = |pattern: &Option<regex::Regex>, text: &str| pattern.as_ref().is_none_or(|pattern| pattern.is_match(text));
+        let has = |key: &str, pairs: &[(String, Option<String>)]| {
+            let map = object.data.at_path(&format!("metadata.{key}"));
+            pairs.iter().all(|(key, wanted)| {
+                let value = map.and_then(|map| map.get(key)).and_then(Data::as_str);
+                value.is_some() && wanted.as_ref().is_none_or(|wanted| value == Some(wanted))
+            })
+        };
+        let is_named = || std::iter::once(object.name()).chain(object.before.iter().map(|(name, _)| name.as_str())).any(|name| matches(&self.name, name));
+        let is_within = || std::iter::once(object.namespace()).chain(object.before.iter().map(|(_, namespace)| namespace.as_str())).any(|namespace| matches(&self.namespace, namespace));
+        self.group.as_deref().is_none_or(|own| own == group)
+            && self.version.as_deref().is_none_or(|own| own == version)
+            && matches(&self.kind, object.kind())
+            && is_named()
+            && is_within()
+            && has("labels", &self.labels)
+            && has("annotations", &self.annotations)
+    }
+}
+
+impl Builder<'_> {
+    /// Applies the patches at a key.
+    pub(super) fn patch_all(&mut self, key: &str, file: &Yaml, folder: &Path, objects: &mut Vec<Object>) {
+        for patch in file.list(key, &mut self.project.notes) {
+            let (text, target) = match patch.node.as_map() {
+                // `patchesStrategicMerge` lists files and patches themselves.
+                None => (patch.scalar(key, &mut self.project.notes), None),
+                Some(_) => (None, patch.get("target")),
+            };
+            let source = match (&text, patch.get("patch").or_else(|| patch.get("ops")), patch.get("path")) {
+                (Some(text), ..) if text.contains('\n') => Some(Source::new(format!("{} (patch)", patch.place().0.name()), text.clone())),
+                (Some(path), ..) => self.patch_file(&patch, folder, path),
+                (None, Some(own), _) => {
+                    let text = own.scalar("patch", &mut self.project.notes).unwrap_or_default();
+                    Some(Source::new(format!("{} (patch)", own.place().0.name()), text))
+                }
+                (None, None, Some(path)) => {
+                    let path = path.scalar("path", &mut self.project.notes);
+                    path.and_then(|path| self.patch_file(&patch, folder, &path))
+                }
+                (None, None, None) => {
+                    self.project.notes.wrong(patch.place(), format!("an item of `{key}` has neither `patch` nor `path`"));
+                    None
+                }
+            };
+            if let Some(options) = patch.get("options") {
+                let message = "`options` of a patch are not translated";
+                self.project.notes.left_out(Some(options.place()), message, "compare the kinds and names of what it changes");
+            }
+            let Some(source) = source else { continue };
+            let target = match target.map(|target| self.target(&target)) {
+                Some(None) => continue,
+                Some(Some(target)) => Some(target),
+                None => None,
+            };
+            self.patch(&patch, &source, target, objects);
+        }
+    }
+
+    fn patch_file(&mut self, at: &Yaml, folder: &Path, path: &str) -> Option<Arc<Source>> {
+        let path = self.found(at, folder, path)?;
+        self.sources.text(&path).map_err(|error| self.project.notes.errors.push(error)).ok()
+    }
+
+    fn target(&mut self, target: &Yaml) -> Option<Target> {
+        let mut found = Target::default();
+        for (key, name, value) in target.entries("target", &mut self.project.notes) {
+            let Some(text) = value.scalar(&key, &mut self.project.notes).filter(|text| !text.is_empty()) else { continue };
+            let pattern = regex::Regex::new(&format!("^(?:{text})$")).ok();
+            match &*key {
+                "group" => found.group = Some(text),
+                "version" => found.version = Some(text),
+                "kind" => found.kind = pattern,
+                "name" => found.name = pattern,
+                "namespace" => found.namespace = pattern,
+                "labelSelector" | "annotationSelector" => {
+                    let pairs = if &*key == "labelSelector" { &mut found.labels } else { &mut found.annotations };
+                    if text.contains(['!', '(', '<', '>']) {
+                        self.project.notes.left_out(Some(value.place()), format!("the selector `{text}` is not translated"), "patch the objects by hand");
+                        return None;
+                    }
+                    pairs.extend(text.split(',').map(|one| match one.split_once('=') {
+                        Some((key, value)) => (key.trim().to_owned(), Some(value.trim_start_matches('=').trim().to_owned())),
+                        None => (one.trim().to_owned(), None),
+                    }));
+                }
+                _ => self.untranslated("target", &key, &name),
+            }
+        }
+        Some(found)
+    }
+
+    fn patch(&mut self, at: &Yaml, source: &Arc<Source>, target: Option<Target>, objects: &mut Vec<Object>) {
+        let documents = match Yaml::documents(source, None) {
+            Ok(documents) => documents,
+            Err(errors) => return self.project.notes.errors.extend(errors),
+        };
+        for document in documents.iter().map(Yaml::data).filter(|data| *data != Data::Null) {
+            let own = Object::new(document.clone());
+            let is_operations = document.as_list().is_some();
+            let is_meant = |object: &Object| match &target {
+                Some(target) => target.admits(object),
+                None => {
+                    let (group, _) = object.group_version();
+                    let is_within = own.namespace().is_empty() || object.is_within(own.namespace());
+                    group == own.group_version().0 && object.kind() == own.kind() && object.is_named(own.name()) && is_within
+                }
+            };
+            let places: Vec<usize> = objects.iter().enumerate().filter(|(_, object)| is_meant(object)).map(|(at, _)| at).collect();
+            if places.is_empty() {
+                let message = "no object of this folder is meant by the patch";
+                self.project.notes.left_out(Some(at.place()), message, "remove the patch, or correct its target");
+            }
+            for place in places.into_iter().rev() {
+                let Some(object) = objects.get_mut(place) else { continue };
+                if is_operations {
+                    let operations = document.as_list().unwrap_or_default();
+                    if let Err(why) = apply(&mut object.data, operations) {
+                        let message = format!("the patch does not apply to `{} {}`: {why}", object.kind(), object.name());
+                        self.project.notes.left_out(Some(at.place()), message, "correct the patch");
+                    }
+                    continue;
+                }
+                let (name, namespace) = (object.name().to_owned(), object.namespace().to_owned());
+                let has_keys = object.is_builtin();
+                match merged(std::mem::take(&mut object.data), &document, has_keys) {
+                    None => drop(objects.remove(place)),
+                    Some(data) => {
+                        object.data = data;
+                        keep_names(object, &name, &namespace);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A patch that is merged names the object, and does not rename it.
+fn keep_names(object: &mut Object, name: &str, namespace: &str) {
+    if let Some(metadata) = super::object::map_at(&mut object.data, &["metadata"], true) {
+        metadata.insert("name".to_owned(), Data::Str(name.to_owned()));
+        if !namespace.is_empty() {
+            metadata.insert("namespace".to_owned(), Data::Str(namespace.to_owned()));
+        }
+    }
+}
