@@ -1,10 +1,12 @@
 //! Go templates of other tools: rendering them with the functions of Helmfile and Argo CD, and turning templates of values
 //! into those of a project.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dropforge::diagnostics::Diagnostic;
-use dropforge::engine::{Dialect, Engine, HelmOptions, MissingKey};
+use dropforge::engine::{Dialect, Engine, EngineBuilder, HelmOptions, MissingKey};
+use dropforge::files::Files;
 use dropforge::function::HostArgs;
 use dropforge::text::Source;
 use dropforge::value::{Data, DataMap};
@@ -20,15 +22,54 @@ pub(super) fn render(
     source: &Arc<Source>,
     data: &Data,
     is_strict: bool,
+    reach: Option<&Reach>,
 ) -> std::result::Result<(String, Asked), Vec<Box<Diagnostic>>> {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let missing_key = if is_strict { MissingKey::Error } else { MissingKey::default() };
     let options = HelmOptions { missing_key, ..HelmOptions::default() };
-    let engine = functions(Engine::builder().helm(options), &asked).build();
+    let builder = functions(Engine::builder().helm(options), &asked);
+    let engine = match reach {
+        Some(reach) => reading(builder, reach, &asked),
+        None => builder,
+    };
+    let engine = engine.build();
     let template = engine.compile_source(Dialect::Helm, source, None).map_err(|errors| errors.into_vec())?;
     let text = template.render(data).map_err(|error| vec![error])?;
     let asked = std::mem::take(&mut *asked.lock().unwrap_or_else(PoisonError::into_inner));
     Ok((text, asked))
+}
+
+/// The files that templates may read: those below a folder, by paths from another one.
+#[derive(Debug, Clone)]
+pub(super) struct Reach {
+    pub(super) root: Files,
+    pub(super) folder: PathBuf,
+}
+
+impl Reach {
+    fn text(&self, path: &str) -> Option<String> {
+        let found = self.root.find(self.folder.join(path).to_str()?).ok()?;
+        dropforge::files::read_text(&found, MAX_BYTES).ok()
+    }
+}
+
+/// The maximum size of a file that a template reads.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// Lets `readFile` and `isFile` read files.
+fn reading(builder: EngineBuilder, reach: &Reach, asked: &Arc<Mutex<Asked>>) -> EngineBuilder {
+    let (asked, reading, testing) = (asked.clone(), reach.clone(), reach.clone());
+    builder
+        .function(Dialect::Helm, "readFile", move |args: &HostArgs| {
+            let path = args.get::<String>("0")?;
+            Ok::<_, String>(reading.text(&path).unwrap_or_else(|| {
+                asked.lock().unwrap_or_else(PoisonError::into_inner).push(format!("the file `{path}`"));
+                format!("TODO-{path}")
+            }))
+        })
+        .function(Dialect::Helm, "isFile", move |args: &HostArgs| {
+            args.get::<String>("0").map(|path| testing.text(&path).is_some())
+        })
 }
 
 /// The functions that read from outside, and what each reads.
@@ -47,9 +88,9 @@ const OUTSIDE: [(&str, &str); 9] = [
 /// Adds the functions that Helmfile has beyond Helm. Those that read from outside note it: an optional one gives nothing,
 /// and a needed one a text that is easy to find.
 fn functions(
-    mut builder: dropforge::EngineBuilder,
+    mut builder: EngineBuilder,
     asked: &Arc<Mutex<Asked>>,
-) -> dropforge::EngineBuilder {
+) -> EngineBuilder {
     for (name, what) in OUTSIDE {
         let asked = asked.clone();
         builder = builder.function(Dialect::Helm, name, move |args: &HostArgs| {
@@ -78,6 +119,11 @@ fn functions(
             };
             let found = object.and_then(|object| at_path(object, &path)).or(default).cloned();
             found.ok_or_else(|| format!("there is no value at `{path}`"))
+        })
+        .function(Dialect::Helm, "sprigGet", |args: &HostArgs| {
+            let key = args.get::<String>("1")?;
+            let value = args.named().get("0").and_then(|map| map.get(&key)).cloned();
+            Ok::<_, String>(value.unwrap_or_else(|| Data::Str(String::new())))
         })
         .function(Dialect::Helm, "getOrNil", |args: &HostArgs| {
             let path = args.get::<String>("0")?;
@@ -238,9 +284,9 @@ mod tests {
             "t",
             r#"{{ .Values | get "a.b" }} {{ .Values | get "a.c" "d" }} {{ .Values | getOrNil "x.y" | default "n" }} {{ requiredEnv "X" }}{{ env "Y" | default "y" }}"#,
         );
-        let (text, asked) = render(&source, &data, true).unwrap();
+        let (text, asked) = render(&source, &data, true, None).unwrap();
         assert_eq!(text, "1 d n TODO-Xy");
         assert_eq!(asked, ["the environment variable `X`", "the environment variable `Y`"]);
-        assert!(render(&Source::new("t", "{{ .Values.x }}"), &data, true).is_err());
+        assert!(render(&Source::new("t", "{{ .Values.x }}"), &data, true, None).is_err());
     }
 }

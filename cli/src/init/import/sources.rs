@@ -9,6 +9,7 @@ use dropforge::engine::path_from_here;
 use dropforge::files::{self, FileError, Files, unreadable};
 use dropforge::text::Source;
 
+use super::gotmpl::Reach;
 use crate::glob;
 use crate::input;
 
@@ -59,6 +60,11 @@ impl Sources {
     /// Returns the folder that all files are below.
     pub(super) fn root(&self) -> &Path {
         self.root.root()
+    }
+
+    /// Returns what templates in a folder may read.
+    pub(super) fn reach(&self, folder: &Path) -> Reach {
+        Reach { root: self.root.clone(), folder: folder.to_owned() }
     }
 
     /// Returns the file or folder that `path` names in a folder, without links.

@@ -28,6 +28,7 @@ impl Generators<'_> {
         let mut found = Vec::new();
         let mut selector = None;
         for (key, name, value) in generator.entries("generators", &mut self.project.notes) {
+            self.note_keys(&key, &value);
             match &*key {
                 "list" => found.extend(self.list(&value, outer)),
                 "clusters" => found.extend(self.clusters(&name, &value, outer)),
@@ -46,6 +47,27 @@ impl Generators<'_> {
         }
         found.truncate(MAX_PARAMS);
         found
+    }
+
+    /// Notes the keys of a generator that are not translated.
+    fn note_keys(&mut self, generator: &str, value: &Yaml) {
+        let known: &[&str] = match generator {
+            "list" => &["elements", "elementsYaml"],
+            "clusters" => &["selector", "values"],
+            "git" => &["repoURL", "revision", "directories", "files", "values", "pathParamPrefix"],
+            "matrix" => &["generators"],
+            "merge" => &["generators", "mergeKeys"],
+            _ => return,
+        };
+        for (key, name, own) in value.entries(generator, &mut self.project.notes) {
+            let is_empty = own.node.as_map().is_some_and(<[_]>::is_empty);
+            if key.as_ref() == "requeueAfterSeconds" {
+                self.project.notes.at_installation(name.place(), &key);
+            } else if !known.contains(&key.as_ref()) && !is_empty {
+                let message = format!("`{key}` of the generator `{generator}` is not translated");
+                self.project.notes.left_out(Some(name.place()), message, "write what it changes to the releases by hand");
+            }
+        }
     }
 
     /// Returns parameters as templates see them: as they are for Go, flat and as texts otherwise.

@@ -49,7 +49,7 @@ impl Filler<'_> {
     fn go(&self, at: &Yaml, text: &str, notes: &mut Notes) -> String {
         let (place, _) = at.place();
         let source = Source::new(format!("{} (text)", place.name()), text.to_owned());
-        match gotmpl::render(&source, self.params, self.is_strict) {
+        match gotmpl::render(&source, self.params, self.is_strict, None) {
             Ok((text, _)) => text,
             Err(errors) => {
                 for error in errors {

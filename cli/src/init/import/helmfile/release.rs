@@ -102,7 +102,16 @@ impl Loader<'_> {
         }
         let (place, _) = at.place();
         let source = Source::new(format!("{} (text)", place.name()), text.clone());
-        self.rendered(&source, data).unwrap_or(text)
+        let folder = self.sources.base().to_owned();
+        match self.rendered(&source, data, &folder) {
+            Ok(text) => text,
+            Err(errors) => {
+                let why = errors.first().map_or(String::new(), |error| error.message.clone());
+                let message = format!("`{}` cannot be rendered: {why}", text.trim());
+                self.project.notes.left_out(Some(at.place()), message, "write its value by hand");
+                text
+            }
+        }
     }
 
     /// Renders all texts of a value that have expressions.

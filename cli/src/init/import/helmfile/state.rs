@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dropforge::bulk::values::merge;
+use dropforge::diagnostics::Diagnostic;
 use dropforge::engine::path_from_here;
 use dropforge::text::Source;
 use dropforge::value::{Data, DataMap};
@@ -107,8 +108,8 @@ impl<'l> Loader<'l> {
         self.open.pop();
     }
 
-    fn error(&mut self, error: Box<dropforge::diagnostics::Diagnostic>) {
-        let is_known = |known: &Box<dropforge::diagnostics::Diagnostic>| {
+    fn error(&mut self, error: Box<Diagnostic>) {
+        let is_known = |known: &Box<Diagnostic>| {
             known.message == error.message && known.position() == error.position()
         };
         if !self.project.notes.errors.iter().any(is_known) {
@@ -120,7 +121,8 @@ impl<'l> Loader<'l> {
     fn add_part(&mut self, part: &Arc<Source>, state: &mut State) {
         let is_template = part.text().contains("{{");
         let data = self.data(&state.values(), None);
-        let first = match gotmpl::render(part, &data, false) {
+        let reach = self.sources.reach(&state.folder);
+        let first = match gotmpl::render(part, &data, false, Some(&reach)) {
             Ok((text, _)) if is_template => self.parsed(part, Some(text), false),
             _ if !is_template => self.parsed(part, None, true),
             _ => None,
@@ -130,7 +132,9 @@ impl<'l> Loader<'l> {
             self.add_values(first, state);
         }
         let second = if is_template {
-            self.rendered(part, &self.data(&state.values(), None)).and_then(|text| self.parsed(part, Some(text), true))
+            let text = self.rendered(part, &self.data(&state.values(), None), &state.folder);
+            let text = text.map_err(|errors| errors.into_iter().for_each(|error| self.error(error))).ok();
+            text.and_then(|text| self.parsed(part, Some(text), true))
         } else {
             first.clone()
         };
@@ -158,24 +162,28 @@ impl<'l> Loader<'l> {
     }
 
     /// Renders a template with data. Where Helmfile stops at a missing value, there is a note, and nothing in its place.
-    pub(super) fn rendered(&mut self, source: &Arc<Source>, data: &Data) -> Option<String> {
-        let (text, asked) = match gotmpl::render(source, data, true) {
+    ///
+    /// # Errors
+    /// Errors of the template.
+    pub(super) fn rendered(
+        &mut self,
+        source: &Arc<Source>,
+        data: &Data,
+        folder: &Path,
+    ) -> Result<String, Vec<Box<Diagnostic>>> {
+        let reach = self.sources.reach(folder);
+        let (text, asked) = match gotmpl::render(source, data, true, Some(&reach)) {
             Ok(rendered) => rendered,
-            Err(strict) => match gotmpl::render(source, data, false) {
-                Ok(rendered) => {
-                    for error in strict {
-                        let place = error.primary().map(|label| (label.source.clone(), label.span));
-                        let message = format!("{}, and is rendered as nothing", error.message);
-                        let help = format!("give it a value in the environment `{}`", self.environment);
-                        self.project.notes.left_out(place, message, help);
-                    }
-                    rendered
+            Err(strict) => {
+                let rendered = gotmpl::render(source, data, false, Some(&reach))?;
+                for error in strict {
+                    let place = error.primary().map(|label| (label.source.clone(), label.span));
+                    let message = format!("{}, and is rendered as nothing", error.message);
+                    let help = format!("give it a value in the environment `{}`", self.environment);
+                    self.project.notes.left_out(place, message, help);
                 }
-                Err(errors) => {
-                    errors.into_iter().for_each(|error| self.error(error));
-                    return None;
-                }
-            },
+                rendered
+            }
         };
         for what in asked {
             let at = what.split('`').nth(1).and_then(|name| source.text().find(name));
@@ -183,13 +191,14 @@ impl<'l> Loader<'l> {
             let message = format!("{what} is not read: a needed one is `TODO-…`, an optional one is empty");
             self.project.notes.left_out(place, message, "replace `TODO-…`, or give a value in a layer");
         }
-        Some(text)
+        Ok(text)
     }
 
     /// Returns what templates see: that of a release, or else its own expressions in place of its name.
     pub(super) fn data(&self, values: &DataMap, release: Option<DataMap>) -> Data {
         let text = |text: &str| Data::Str(text.to_owned());
         let own = |key: &str| (key.to_owned(), text(&format!("{{{{ .Release.{key} }}}}")));
+        let release_namespace = release.as_ref().and_then(|release| release.get("Namespace").cloned());
         let release = release.unwrap_or_else(|| {
             let labels = ("Labels".to_owned(), Data::Map(DataMap::default()));
             ["Name", "Namespace", "Chart"].map(own).into_iter().chain([labels]).collect()
@@ -199,7 +208,11 @@ impl<'l> Loader<'l> {
         let map = |entries: &[(&str, Data)]| {
             Data::Map(entries.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
         };
-        let namespace = release.get("Namespace").cloned().unwrap_or_default();
+        // Above releases, it is that of the command line.
+        let namespace = match &release_namespace {
+            Some(namespace) => namespace.clone(),
+            None => text(""),
+        };
         map(&[
             ("Values", values.clone()),
             ("StateValues", values),
@@ -392,6 +405,8 @@ fn parts(text: &str) -> Vec<(u32, &str)> {
         at += one.len();
     }
     found.push((before, text.get(start..).unwrap_or("")));
-    found.retain(|(_, part)| !part.trim().is_empty());
+    // A part of directives, such as `%YAML 1.1`, gives nothing.
+    let is_content = |line: &str| !line.trim().is_empty() && !line.starts_with('%');
+    found.retain(|(_, part)| part.lines().any(is_content));
     found
 }

@@ -91,7 +91,19 @@ impl Loader<'_> {
             return Some(Item::File(path.to_owned()));
         };
         let stem = stem.trim_end_matches(".yaml").trim_end_matches(".yml").to_owned();
-        let text = self.rendered(&source, data)?;
+        let folder = path.parent().unwrap_or(path).to_owned();
+        let text = match self.rendered(&source, data, &folder) {
+            Ok(text) => text,
+            Err(errors) => {
+                for error in errors {
+                    let place = error.primary().map(|label| (label.source.clone(), label.span));
+                    let message = format!("`{name}` cannot be rendered, and is left out: {}", error.message);
+                    let help = format!("correct it for the environment `{}`", self.environment);
+                    self.project.notes.left_out(place.or(Some(at.place())), message, help);
+                }
+                return None;
+            }
+        };
         let document = self.document(&Source::new(format!("{} (rendered)", source.name()), text), Some(&source))?;
         let made = document.data();
         let template = known.and_then(|known| gotmpl::rewritten(source.text(), known));

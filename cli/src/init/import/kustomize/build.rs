@@ -7,7 +7,7 @@ use dropforge::value::Data;
 
 use super::generate::add_hash;
 use super::names;
-use super::object::Object;
+use super::object::{Object, map_at};
 use super::transform::{self, Image, Places};
 use crate::init::import::project::Project;
 use crate::init::import::sources::{Refusal, Sources};
@@ -44,6 +44,7 @@ impl<'b> Builder<'b> {
         self.add_folder(folder, None, &mut objects);
         objects.iter_mut().filter(|object| object.has_hash).for_each(add_hash);
         names::follow(&mut objects);
+        objects.iter_mut().for_each(drop_empty_annotations);
         objects
     }
 
@@ -264,5 +265,14 @@ impl<'b> Builder<'b> {
         let entries = map.entries(key, &mut self.project.notes);
         let text = |value: &Yaml| value.node.text.as_ref().to_owned();
         entries.into_iter().map(|(name, _, value)| (name.as_ref().to_owned(), text(&value))).collect()
+    }
+}
+
+/// Kustomize removes annotations of its own, and an empty map with them.
+fn drop_empty_annotations(object: &mut Object) {
+    if let Some(metadata) = map_at(&mut object.data, &["metadata"], false)
+        && metadata.get("annotations").and_then(Data::as_map).is_some_and(|map| map.is_empty())
+    {
+        metadata.shift_remove("annotations");
     }
 }

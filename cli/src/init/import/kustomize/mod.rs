@@ -53,7 +53,7 @@ pub(super) fn import(path: &Path, sources: &mut Sources, project: &mut Project) 
     }
     let roots = roots(&folder, sources, project)?;
     if roots.is_empty() {
-        let message = format!("there is no `kustomization.yaml` in `{}` or below", path.display());
+        let message = format!("there is no `kustomization.yaml` with resources in `{}` or below", path.display());
         return Err(vec![Diagnostic::new(Code::Usage, message).with_help("name the folder of one")]);
     }
     let mut releases: Vec<(String, Built)> = Vec::new();

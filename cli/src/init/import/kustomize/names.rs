@@ -118,7 +118,7 @@ fn meant<'k>(
             Some(namespace) => object.is_within(namespace),
             None => !object.has_namespace() || !from.has_namespace() || object.namespace() == from.namespace(),
         };
-        object.kind() == kind && object.is_named(name) && within
+        object.kind() == kind && object.was_named(name) && within
     };
     let mut found: Vec<&Object> = known.iter().filter(is_one).collect();
     if found.len() > 1 {

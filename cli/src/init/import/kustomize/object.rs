@@ -61,6 +61,11 @@ impl Object {
         self.name() == name || self.before.iter().any(|(before, _)| before == name)
     }
 
+    /// Returns `true` if it had the name. An object whose name and namespace nothing changed had none before.
+    pub(super) fn was_named(&self, name: &str) -> bool {
+        self.before.iter().any(|(before, _)| before == name)
+    }
+
     /// Returns `true` if it is in the namespace now, or was.
     pub(super) fn is_within(&self, namespace: &str) -> bool {
         let same = |own: &str| own == namespace || (own.is_empty() && namespace == "default");
