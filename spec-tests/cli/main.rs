@@ -38,6 +38,8 @@ mod hooks;
 mod hostile;
 mod intent;
 mod lsp;
+#[path = "../migrate/mod.rs"]
+mod migrate;
 mod mistakes;
 mod modes;
 mod operations;

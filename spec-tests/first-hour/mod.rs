@@ -25,7 +25,7 @@ mod recipes;
 mod schema;
 mod selectors;
 mod specialised;
-mod state;
+pub mod state;
 mod state_model;
 mod tables;
 mod unread;

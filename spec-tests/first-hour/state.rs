@@ -49,7 +49,7 @@ fn commit(sandbox: &Sandbox, message: &str) {
 }
 
 /// Returns `true` if git is missing, which is an error in CI.
-fn is_missing(tool: &Path) -> bool {
+pub fn is_missing(tool: &Path) -> bool {
     let is_missing = Command::new(tool).arg("version").output().is_err();
     assert!(!is_missing || std::env::var_os("CI").is_none(), "{} is missing", tool.display());
     if is_missing {
@@ -260,7 +260,7 @@ fn without_the_runs_nobody_is_the_owner() {
     sandbox.stamp(&["--set", "n=5", "--prune"]).expect(2).says(&["E0922"]);
 }
 
-fn kubectl() -> PathBuf {
+pub fn kubectl() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(target).join("kubectl/kubectl")
 }

@@ -97,7 +97,11 @@ fn own_condition(all: &[&Instance], project: &Project) -> Option<String> {
 fn is_same(a: &Instance, b: &Instance) -> bool {
     let fixed = |one: &Instance| {
         let is_fixed = |setting: &Setting| !matches!(setting, Setting::Text(_));
-        one.options.iter().filter(|(_, setting)| is_fixed(setting)).map(|(key, s)| (*key, s.clone())).collect::<Vec<_>>()
+        one.options
+            .iter()
+            .filter(|(_, setting)| is_fixed(setting))
+            .map(|(key, s)| (*key, s.clone()))
+            .collect::<Vec<_>>()
     };
     let keys = |one: &Instance| one.options.keys().copied().collect::<Vec<_>>();
     a.chart == b.chart
@@ -173,13 +177,7 @@ pub(super) fn values(
     (0..longest).map(|at| position(folder, at, lists, project, sources)).collect()
 }
 
-fn position(
-    folder: &str,
-    at: usize,
-    lists: &[(usize, &[Item])],
-    project: &mut Project,
-    sources: &Sources,
-) -> String {
+fn position(folder: &str, at: usize, lists: &[(usize, &[Item])], project: &mut Project, sources: &Sources) -> String {
     let here: Vec<(usize, &Item)> =
         lists.iter().filter_map(|(cluster, items)| Some((*cluster, items.get(at)?))).collect();
     let Some((_, first)) = here.first().copied() else { return String::new() };
@@ -192,7 +190,8 @@ fn position(
     if let Some(made) = of_files(&here, project, sources).filter(|_| here.len() == lists.len()) {
         return if is_all { made } else { format!("{made}?") };
     }
-    let names: Vec<_> = here.iter().filter_map(|(cluster, _)| Some((*cluster, project.clusters.get(*cluster)?.0.clone()))).collect();
+    let names: Vec<_> =
+        here.iter().filter_map(|(cluster, _)| Some((*cluster, project.clusters.get(*cluster)?.0.clone()))).collect();
     let number = if at == 0 { String::new() } else { format!("-{}", at + 1) };
     for ((_, item), (_, name)) in here.iter().zip(&names) {
         add(folder, item, Some(&format!("{name}{number}.yaml")), project, sources);
@@ -209,7 +208,8 @@ fn of_files(here: &[(usize, &Item)], project: &mut Project, sources: &Sources) -
     let files: Vec<_> = here.iter().map(path).collect::<Option<_>>()?;
     let places: Vec<_> = files.iter().map(|(cluster, path)| (*cluster, place(sources, path))).collect();
     let made = fold::pattern(&places, project)?;
-    let is_kept = |((_, path), (_, place)): (&(usize, PathBuf), &(usize, String))| project.copy(sources, path) == *place;
+    let is_kept =
+        |((_, path), (_, place)): (&(usize, PathBuf), &(usize, String))| project.copy(sources, path) == *place;
     let kept = files.iter().zip(&places).map(is_kept).fold(true, |all, is_kept| all && is_kept);
     kept.then_some(made)
 }

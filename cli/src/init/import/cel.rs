@@ -38,7 +38,8 @@ pub(super) fn of_file(source: &std::sync::Arc<Source>) -> Result<String, Vec<Box
     if is_same {
         return Ok(source.text().to_owned());
     }
-    let all: Vec<Data> = documents.iter().map(|document| literal(&document.data())).filter(|data| *data != Data::Null).collect();
+    let all: Vec<Data> =
+        documents.iter().map(|document| literal(&document.data())).filter(|data| *data != Data::Null).collect();
     Ok(file(&all))
 }
 

@@ -38,7 +38,8 @@ fn keys(texts: &Texts, project: &Project) -> Vec<String> {
     let Some((_, own)) = texts.first().and_then(|(at, _)| project.clusters.get(*at)) else { return Vec::new() };
     let mut found = Vec::new();
     scalars(own, "", &mut found);
-    let is_part = |text: &str| !text.is_empty() && !text.contains(['/', '\\', '{', '}']) && ![".", ".."].contains(&text);
+    let is_part =
+        |text: &str| !text.is_empty() && !text.contains(['/', '\\', '{', '}']) && ![".", ".."].contains(&text);
     let mut keys: Vec<(String, String)> = found.into_iter().filter(|(_, text)| is_part(text)).collect();
     keys.sort_by_key(|(key, text)| (key != "env", std::cmp::Reverse(text.len())));
     keys.truncate(24);

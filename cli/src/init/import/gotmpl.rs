@@ -87,10 +87,7 @@ const OUTSIDE: [(&str, &str); 9] = [
 
 /// Adds the functions that Helmfile has beyond Helm. Those that read from outside note it: an optional one gives nothing,
 /// and a needed one a text that is easy to find.
-fn functions(
-    mut builder: EngineBuilder,
-    asked: &Arc<Mutex<Asked>>,
-) -> EngineBuilder {
+fn functions(mut builder: EngineBuilder, asked: &Arc<Mutex<Asked>>) -> EngineBuilder {
     for (name, what) in OUTSIDE {
         let asked = asked.clone();
         builder = builder.function(Dialect::Helm, name, move |args: &HostArgs| {
@@ -266,7 +263,10 @@ mod tests {
             ("{{ printf \".Values.%s }}\" .Values.a }}", Some("{{ printf \".Values.%s }}\" .a }}")),
             ("{{/* .Values }} */}}{{ .Release.Name }}", Some("{{/* .Values }} */}}{{ \"web\" }}")),
             ("{{ (index .Values.xs 0).Values }}", Some("{{ (index .xs 0).Values }}")),
-            ("{{ range $k, $v := .Values.m }}{{ $v.Values }}{{ .x }}{{ end }}", Some("{{ range $k, $v := .m }}{{ $v.Values }}{{ .x }}{{ end }}")),
+            (
+                "{{ range $k, $v := .Values.m }}{{ $v.Values }}{{ .x }}{{ end }}",
+                Some("{{ range $k, $v := .m }}{{ $v.Values }}{{ .x }}{{ end }}"),
+            ),
             ("{{ toYaml .Values }}", None),
             ("{{ .Release.Namespace }}", None),
             ("{{ .Chart.Name }}", None),

@@ -62,16 +62,16 @@ pub(super) fn run(tool: Tool, path: &Path, dir: &Path, stderr: &Stderr) -> std::
         0 => String::new(),
         _ => format!("; {} not translated: see `TODO` in {}", counted(left_out, "part"), place.display()),
     };
-    print(format!("wrote {} and {} others{todo}; next: dropforge{at} stamp\n", place.display(), written.saturating_sub(1)))?;
+    print(format!(
+        "wrote {} and {} others{todo}; next: dropforge{at} stamp\n",
+        place.display(),
+        written.saturating_sub(1)
+    ))?;
     Ok(Exit::Ok)
 }
 
 /// Writes new files, or none if one of them exists. A file that would be a copy of itself stays. Returns their number.
-fn write_all(
-    files: &BTreeMap<String, Content>,
-    dir: &Path,
-    stderr: &Stderr,
-) -> std::result::Result<usize, Failed> {
+fn write_all(files: &BTreeMap<String, Content>, dir: &Path, stderr: &Stderr) -> std::result::Result<usize, Failed> {
     let is_itself = |name: &str, content: &Content| match content {
         Content::Copy(from) => files::is_same(&dir.join(name), from),
         Content::Text(_) => false,

@@ -74,9 +74,7 @@ impl Notes {
     /// Adds an error of the imported files.
     pub(super) fn wrong(&mut self, place: Place, message: impl Into<String>) {
         let error = Diagnostic::new(Code::InputStructure, message).at(&place.0, place.1, "");
-        let is_known = |known: &Box<Diagnostic>| {
-            known.message == error.message && known.position() == error.position()
-        };
+        let is_known = |known: &Box<Diagnostic>| known.message == error.message && known.position() == error.position();
         if !self.errors.iter().any(is_known) {
             self.errors.push(error);
         }

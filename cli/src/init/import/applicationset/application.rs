@@ -42,7 +42,12 @@ struct Reader<'r> {
 
 impl Application {
     /// Reads an application, or fills the template of one.
-    pub(super) fn of(template: &Yaml, params: &Data, filler: Option<&Filler<'_>>, project: &mut Project) -> Option<Self> {
+    pub(super) fn of(
+        template: &Yaml,
+        params: &Data,
+        filler: Option<&Filler<'_>>,
+        project: &mut Project,
+    ) -> Option<Self> {
         let notes = &mut project.notes;
         let Some(spec) = template.get("spec") else {
             notes.wrong(template.place(), "the application has no `spec`");
@@ -66,7 +71,8 @@ impl Application {
         let labels = template.at("metadata.labels");
         let labels = labels.map(|labels| labels.entries("labels", notes)).unwrap_or_default();
         let constant = labels.into_iter().filter(|(_, _, value)| !value.node.text.contains("{{"));
-        let labels = constant.map(|(key, _, value)| (key.as_ref().to_owned(), value.node.text.as_ref().to_owned())).collect();
+        let labels =
+            constant.map(|(key, _, value)| (key.as_ref().to_owned(), value.node.text.as_ref().to_owned())).collect();
         let mut sources = spec.list("sources", notes);
         sources.extend(spec.get("source").filter(|_| sources.is_empty()));
         if sources.is_empty() {
@@ -88,7 +94,8 @@ impl Application {
         }
         let nested = self.params.at_path("metadata.labels").and_then(Data::as_map).cloned().unwrap_or_default();
         let flat = self.params.as_map().into_iter().flatten();
-        let flat = flat.filter_map(|(key, value)| Some((key.strip_prefix("metadata.labels.")?.to_owned(), value.clone())));
+        let flat =
+            flat.filter_map(|(key, value)| Some((key.strip_prefix("metadata.labels.")?.to_owned(), value.clone())));
         let labels: BTreeMap<String, Data> = nested.into_iter().chain(flat).collect();
         let quoted = |text: &str| format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"));
         let one = |(key, value): (&String, &Data)| {
@@ -183,7 +190,11 @@ impl Reader<'_> {
             (None, Some(path)) => self.set_local(&mut instance, source, &path)?,
             (None, None) if source.get("ref").is_some() => return None,
             (None, None) => {
-                self.left_out(source, "a source without `chart` and `path` is not translated", "write the release by hand");
+                self.left_out(
+                    source,
+                    "a source without `chart` and `path` is not translated",
+                    "write the release by hand",
+                );
                 return None;
             }
         }
@@ -197,7 +208,8 @@ impl Reader<'_> {
         const KNOWN: [&str; 9] =
             ["repoURL", "targetRevision", "path", "chart", "helm", "directory", "ref", "name", "kustomize"];
         for (key, name, value) in source.entries("source", &mut self.project.notes) {
-            let is_known = KNOWN.contains(&&*key) && (*key != *"kustomize" || value.node.as_map().is_some_and(<[_]>::is_empty));
+            let is_known =
+                KNOWN.contains(&&*key) && (*key != *"kustomize" || value.node.as_map().is_some_and(<[_]>::is_empty));
             if !is_known {
                 self.left_out(&name, format!("`{key}` of a source is not translated"), "write what it changes by hand");
             }
@@ -384,7 +396,11 @@ impl Reader<'_> {
                     continue;
                 };
                 if is_file {
-                    self.left_out(&item, format!("`{name}` of `fileParameters` is not translated"), "write its text to the values");
+                    self.left_out(
+                        &item,
+                        format!("`{name}` of `fileParameters` is not translated"),
+                        "write its text to the values",
+                    );
                     continue;
                 }
                 let text = self.text(&item, "value").unwrap_or_default();

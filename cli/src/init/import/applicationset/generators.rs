@@ -65,7 +65,11 @@ impl Generators<'_> {
                 self.project.notes.at_installation(name.place(), &key);
             } else if !known.contains(&key.as_ref()) && !is_empty {
                 let message = format!("`{key}` of the generator `{generator}` is not translated");
-                self.project.notes.left_out(Some(name.place()), message, "write what it changes to the releases by hand");
+                self.project.notes.left_out(
+                    Some(name.place()),
+                    message,
+                    "write what it changes to the releases by hand",
+                );
             }
         }
     }
@@ -123,7 +127,20 @@ impl Generators<'_> {
         let message = "the clusters of the generator `clusters` are secrets of Argo CD";
         self.project.notes.left_out(Some(at.place()), message, help);
         let text = |text: &str| Data::Str(text.to_owned());
-        let labels = generator.at("selector.matchLabels").map(|labels| labels.map("matchLabels", &mut self.project.notes));
+        for (key, name, _) in
+            generator.get("selector").map(|one| one.entries("selector", &mut self.project.notes)).into_iter().flatten()
+        {
+            if &*key != "matchLabels" {
+                let message = format!("`{key}` of the selector is not translated");
+                self.project.notes.left_out(
+                    Some(name.place()),
+                    message,
+                    "write it to the condition (`when`) of the releases",
+                );
+            }
+        }
+        let labels =
+            generator.at("selector.matchLabels").map(|labels| labels.map("matchLabels", &mut self.project.notes));
         let metadata = DataMap::from_iter([
             ("labels".to_owned(), Data::Map(labels.unwrap_or_default())),
             ("annotations".to_owned(), Data::Map(DataMap::default())),
@@ -152,7 +169,8 @@ impl Generators<'_> {
         let is_files = git.get("files").is_some();
         for entry in git.list(if is_files { "files" } else { "directories" }, &mut self.project.notes) {
             let Some(path) = entry.text("path", &mut self.project.notes) else { continue };
-            let path = filler.as_ref().map_or(path.clone(), |filler| filler.text(&entry, &path, &mut self.project.notes));
+            let path =
+                filler.as_ref().map_or(path.clone(), |filler| filler.text(&entry, &path, &mut self.project.notes));
             let Some(glob) = Glob::parse(path.trim_start_matches("./"), Syntax::Full) else {
                 self.project.notes.wrong(entry.place(), format!("`{path}` is no pattern"));
                 continue;
@@ -161,7 +179,10 @@ impl Generators<'_> {
             if is_excluded { &mut exclude } else { &mut include }.push((glob, entry));
         }
         let listed = match is_files {
-            true => self.sources.below(&root).map(|files| files.iter().filter_map(|f| f.to_str().map(str::to_owned)).collect()),
+            true => self
+                .sources
+                .below(&root)
+                .map(|files| files.iter().filter_map(|f| f.to_str().map(str::to_owned)).collect()),
             false => self.sources.folders(&root),
         };
         let listed: Vec<String> = match listed {
@@ -237,7 +258,9 @@ impl Generators<'_> {
         if self.is_go {
             own.insert("segments".to_owned(), Data::List(segments));
             match prefix {
-                Some(prefix) => drop(map.insert(prefix.to_owned(), Data::Map(DataMap::from_iter([("path".to_owned(), Data::Map(own))])))),
+                Some(prefix) => drop(
+                    map.insert(prefix.to_owned(), Data::Map(DataMap::from_iter([("path".to_owned(), Data::Map(own))]))),
+                ),
                 None => drop(map.insert("path".to_owned(), Data::Map(own))),
             }
             return;
@@ -332,4 +355,3 @@ fn flatten(key: &str, value: &Data, flat: &mut DataMap) {
 pub(super) fn normalized(text: &str) -> String {
     file_name(&text.to_lowercase().replace(['_', '.'], "-"))
 }
-

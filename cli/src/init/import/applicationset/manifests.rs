@@ -49,7 +49,8 @@ pub(super) fn add(
     let (mut errors, mut is_any) = (Vec::new(), false);
     for file in sources.below(folder).map_err(|error| vec![error])? {
         let Some(name) = file.to_str().filter(|name| choice.allows(name)) else { continue };
-        let text = sources.text(&folder.join(&file)).map_err(|error| vec![error]).and_then(|source| cel::of_file(&source));
+        let text =
+            sources.text(&folder.join(&file)).map_err(|error| vec![error]).and_then(|source| cel::of_file(&source));
         match text {
             Ok(text) if text.trim().is_empty() => {}
             Ok(text) => {

@@ -8,7 +8,14 @@ use crate::init::import::yaml::Yaml;
 
 impl Loader<'_> {
     /// Returns the path of a chart in the project.
-    pub(super) fn chart(&mut self, release: &str, at: &Yaml, chart: &str, version: &str, state: &State) -> Option<String> {
+    pub(super) fn chart(
+        &mut self,
+        release: &str,
+        at: &Yaml,
+        chart: &str,
+        version: &str,
+        state: &State,
+    ) -> Option<String> {
         let is_path = chart.starts_with(['.', '/']);
         match self.sources.find(&state.folder, chart) {
             Ok(found) => return self.local_chart(release, at, &found),
@@ -20,7 +27,12 @@ impl Loader<'_> {
         }
         if chart.contains("::") || chart.starts_with("http") {
             let message = format!("the chart `{chart}` is not in the repository");
-            self.project.notes.left_out_of(Some(release), Some(at.place()), message, "download it to `charts/`, and add a release with its folder");
+            self.project.notes.left_out_of(
+                Some(release),
+                Some(at.place()),
+                message,
+                "download it to `charts/`, and add a release with its folder",
+            );
             return None;
         }
         let (source, needs) = self.repository_of(chart, state);
@@ -34,7 +46,8 @@ impl Loader<'_> {
         }
         if !path.join("Chart.yaml").is_file() {
             let message = format!("`{}` is a folder without `Chart.yaml`", dropforge::engine::path_from_here(path));
-            let help = "add a release with `templates` for manifests; for Kustomize, see `dropforge init --from kustomize`";
+            let help =
+                "add a release with `templates` for manifests; for Kustomize, see `dropforge init --from kustomize`";
             self.project.notes.left_out_of(Some(release), Some(at.place()), message, help);
             return None;
         }
@@ -63,7 +76,8 @@ impl Loader<'_> {
                 let url = url.trim_start_matches("oci://").trim_end_matches('/').to_owned();
                 return (format!("oci://{url}/{name}"), String::new());
             }
-            let needs_login = ["username", "passwordEnv", "certFile", "password"].iter().any(|key| repository.get(key).is_some());
+            let needs_login =
+                ["username", "passwordEnv", "certFile", "password"].iter().any(|key| repository.get(key).is_some());
             let help = if needs_login { ", with the credentials of the repository" } else { "" };
             return (format!("{name} --repo {url}"), help.to_owned());
         }

@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::value::{Data, DataMap};
 
+use super::assemble::Instance;
 use super::assemble::{Item, assemble, values as add_values};
+use super::charts::Vendored;
 use super::project::Project;
 use super::sources::Sources;
-use super::assemble::Instance;
-use super::charts::Vendored;
 use state::Loader;
 
 /// The name of the environment that Helmfile uses if none is named.
@@ -87,11 +87,7 @@ fn entry_files(path: &Path) -> Result<Vec<PathBuf>, Vec<Box<Diagnostic>>> {
 }
 
 /// Returns the names of the environments of the files and their bases, in order.
-fn names(
-    files: &[PathBuf],
-    sources: &mut Sources,
-    project: &mut Project,
-) -> Result<Vec<String>, Vec<Box<Diagnostic>>> {
+fn names(files: &[PathBuf], sources: &mut Sources, project: &mut Project) -> Result<Vec<String>, Vec<Box<Diagnostic>>> {
     let mut vendored = Vendored::default();
     let mut scratch = Project::default();
     let mut found: Vec<String> = Vec::new();
@@ -116,7 +112,8 @@ fn names(
 /// Names what instances have in common: a name that is the same but for that of the environment. The second release with a
 /// name in one environment is another one.
 fn set_subjects(instances: &mut [Instance], project: &mut Project) {
-    let environment = |instance: &Instance| project.clusters.get(instance.cluster).map_or("", |(name, _)| name.as_str());
+    let environment =
+        |instance: &Instance| project.clusters.get(instance.cluster).map_or("", |(name, _)| name.as_str());
     let without = |instance: &Instance| {
         let words: Vec<&str> = instance.name.split('-').filter(|word| *word != environment(instance)).collect();
         words.join("-")

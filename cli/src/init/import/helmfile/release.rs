@@ -180,10 +180,32 @@ impl Loader<'_> {
     /// Notes the fields that are not translated.
     fn note_others(&mut self, instance: &Instance, fields: &Fields) {
         const KNOWN: [&str; 26] = [
-            "name", "nameTemplate", "namespace", "namespaceTemplate", "chart", "chartTemplate", "version",
-            "versionTemplate", "values", "valuesTemplate", "set", "setTemplate", "setString", "secrets",
-            "secretsTemplate", "condition", "installed", "installedTemplate", "labels", "kubeVersion", "apiVersions",
-            "missingFileHandler", "includeCRDs", "skipSchemaValidation", "directory", "tags",
+            "name",
+            "nameTemplate",
+            "namespace",
+            "namespaceTemplate",
+            "chart",
+            "chartTemplate",
+            "version",
+            "versionTemplate",
+            "values",
+            "valuesTemplate",
+            "set",
+            "setTemplate",
+            "setString",
+            "secrets",
+            "secretsTemplate",
+            "condition",
+            "installed",
+            "installedTemplate",
+            "labels",
+            "kubeVersion",
+            "apiVersions",
+            "missingFileHandler",
+            "includeCRDs",
+            "skipSchemaValidation",
+            "directory",
+            "tags",
         ];
         for (key, all) in fields.iter().filter(|(key, _)| !KNOWN.contains(&key.as_ref())) {
             let Some((name, _)) = all.last() else { continue };
@@ -283,7 +305,8 @@ impl Loader<'_> {
 /// Returns a dotted path into the values of a cluster as CEL.
 fn cel_path(path: &str) -> String {
     path.split('.').fold("cluster".to_owned(), |text, key| {
-        let is_name = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !key.starts_with(|c: char| c.is_ascii_digit());
+        let is_name = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && !key.starts_with(|c: char| c.is_ascii_digit());
         if is_name { format!("{text}.{key}") } else { format!("{text}['{}']", key.replace('\'', "\\'")) }
     })
 }

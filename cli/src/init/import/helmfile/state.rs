@@ -109,9 +109,7 @@ impl<'l> Loader<'l> {
     }
 
     fn error(&mut self, error: Box<Diagnostic>) {
-        let is_known = |known: &Box<Diagnostic>| {
-            known.message == error.message && known.position() == error.position()
-        };
+        let is_known = |known: &Box<Diagnostic>| known.message == error.message && known.position() == error.position();
         if !self.project.notes.errors.iter().any(is_known) {
             self.project.notes.errors.push(error);
         }
@@ -366,7 +364,9 @@ impl<'l> Loader<'l> {
             None => (entry.scalar("helmfiles", &mut self.project.notes), DataMap::default()),
             Some(_) => (entry.text("path", &mut self.project.notes), DataMap::default()),
         };
-        for (key, name, value) in entry.node.as_map().map(|_| entry.entries("helmfiles", &mut self.project.notes)).into_iter().flatten() {
+        for (key, name, value) in
+            entry.node.as_map().map(|_| entry.entries("helmfiles", &mut self.project.notes)).into_iter().flatten()
+        {
             match &*key {
                 "path" => {}
                 "values" => given = merged(self.value_items(&value, state).iter()),
@@ -376,7 +376,11 @@ impl<'l> Loader<'l> {
         let Some(path) = path else { return Vec::new() };
         if path.contains("::") || path.contains("://") {
             let message = format!("the helmfile `{path}` is not in the repository");
-            self.project.notes.left_out(Some(entry.place()), message, "clone it, and import it as a project of its own");
+            self.project.notes.left_out(
+                Some(entry.place()),
+                message,
+                "clone it, and import it as a project of its own",
+            );
             return Vec::new();
         }
         match self.sources.find_all(&state.folder, &path) {

@@ -160,7 +160,8 @@ pub(super) fn settle(instance: &mut Instance, layers: &[(usize, Vec<Item>)], pro
         let Item::Template { name, text, gives } = item else { continue };
         let rendered = gotmpl::rendered(text, &values);
         let document = rendered.and_then(|text| Yaml::documents(&Source::new("values", text), None).ok());
-        let is_same = document.is_some_and(|mut all| all.drain(..).next().map_or(Data::Null, |one| one.data()) == *gives);
+        let is_same =
+            document.is_some_and(|mut all| all.drain(..).next().map_or(Data::Null, |one| one.data()) == *gives);
         if !is_same {
             let stem = name.trim_end_matches(".yaml.gotmpl").to_owned();
             *item = Item::Made { stem, data: std::mem::take(gives) };

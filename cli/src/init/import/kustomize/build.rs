@@ -78,7 +78,9 @@ impl<'b> Builder<'b> {
     pub(super) fn untranslated(&mut self, of: &str, key: &str, at: &Yaml) {
         let message = format!("`{key}` of {of} is not translated");
         let help = match key {
-            "helmCharts" | "helmChartInflationGenerator" | "helmGlobals" => "add a release with the chart: `chart`, `values`, `namespace`",
+            "helmCharts" | "helmChartInflationGenerator" | "helmGlobals" => {
+                "add a release with the chart: `chart`, `values`, `namespace`"
+            }
             "replacements" | "vars" => "write the value where it is used, or as a value of the clusters",
             "transformers" | "generators" | "validators" => "change the templates by hand",
             "configurations" | "openapi" | "crds" => "compare references and lists of the kinds that it describes",
@@ -89,7 +91,8 @@ impl<'b> Builder<'b> {
 
     /// Returns the file or folder that a text names, or notes that it is not read.
     pub(super) fn found(&mut self, at: &Yaml, folder: &Path, path: &str) -> Option<PathBuf> {
-        if path.contains("://") || path.contains("?ref=") || path.starts_with("git@") || path.starts_with("github.com/") {
+        if path.contains("://") || path.contains("?ref=") || path.starts_with("git@") || path.starts_with("github.com/")
+        {
             let message = format!("`{path}` is not in the repository");
             self.project.notes.left_out(Some(at.place()), message, "copy it into the repository, and name the copy");
             return None;
@@ -144,10 +147,29 @@ impl<'b> Builder<'b> {
 
     fn note_keys(&mut self, file: &Yaml) {
         const KNOWN: [&str; 23] = [
-            "apiVersion", "kind", "metadata", "resources", "bases", "components", "namespace", "namePrefix",
-            "nameSuffix", "labels", "commonLabels", "commonAnnotations", "images", "replicas", "patches",
-            "patchesStrategicMerge", "patchesJson6902", "configMapGenerator", "secretGenerator", "generatorOptions",
-            "sortOptions", "buildMetadata", "$schema",
+            "apiVersion",
+            "kind",
+            "metadata",
+            "resources",
+            "bases",
+            "components",
+            "namespace",
+            "namePrefix",
+            "nameSuffix",
+            "labels",
+            "commonLabels",
+            "commonAnnotations",
+            "images",
+            "replicas",
+            "patches",
+            "patchesStrategicMerge",
+            "patchesJson6902",
+            "configMapGenerator",
+            "secretGenerator",
+            "generatorOptions",
+            "sortOptions",
+            "buildMetadata",
+            "$schema",
         ];
         for (key, name, value) in file.entries("kustomization", &mut self.project.notes) {
             let is_empty = value.node.as_list().is_some_and(<[_]>::is_empty);

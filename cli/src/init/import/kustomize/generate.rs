@@ -21,14 +21,20 @@ impl Builder<'_> {
             let behavior = generator.text("behavior", &mut self.project.notes).unwrap_or_default();
             let is_same = |other: &&mut Object| {
                 let namespace = |one: &Object| one.namespace().to_owned();
-                other.kind() == kind && other.is_named(object.name()) && (namespace(&object).is_empty() || namespace(&object) == namespace(other))
+                other.kind() == kind
+                    && other.is_named(object.name())
+                    && (namespace(&object).is_empty() || namespace(&object) == namespace(other))
             };
             match (behavior.as_str(), objects.iter_mut().find(is_same)) {
                 ("merge" | "replace", Some(known)) => replace(known, &object, behavior == "merge"),
                 ("" | "create", None) => objects.push(object),
                 _ => {
                     let message = format!("`{}` of `{key}` does not fit the objects before it", object.name());
-                    self.project.notes.left_out(Some(generator.place()), message, "see `behavior`: create, merge or replace");
+                    self.project.notes.left_out(
+                        Some(generator.place()),
+                        message,
+                        "see `behavior`: create, merge or replace",
+                    );
                 }
             }
         }
@@ -81,7 +87,11 @@ impl Builder<'_> {
     /// Returns the data of a generator: `literals`, `files` and `envs`.
     fn pairs(&mut self, generator: &Yaml, folder: &Path, is_secret: bool) -> DataMap {
         let mut found: Vec<(String, String)> = Vec::new();
-        for item in generator.texts("envs", &mut self.project.notes).into_iter().chain(generator.text("env", &mut self.project.notes)) {
+        for item in generator
+            .texts("envs", &mut self.project.notes)
+            .into_iter()
+            .chain(generator.text("env", &mut self.project.notes))
+        {
             let Some(text) = self.read_text(generator, folder, &item) else { continue };
             let lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with('#'));
             for line in lines {
@@ -103,7 +113,8 @@ impl Builder<'_> {
         for item in generator.texts("literals", &mut self.project.notes) {
             let (key, value) = item.split_once('=').unwrap_or((&item, ""));
             let quoted = |quote: char| value.len() > 1 && value.starts_with(quote) && value.ends_with(quote);
-            let value = if quoted('"') || quoted('\'') { value.get(1..value.len() - 1).unwrap_or(value) } else { value };
+            let value =
+                if quoted('"') || quoted('\'') { value.get(1..value.len() - 1).unwrap_or(value) } else { value };
             found.push((key.to_owned(), value.to_owned()));
         }
         found.sort();
@@ -187,7 +198,8 @@ fn go_json(value: &Data) -> String {
         Data::Map(map) => {
             let mut entries: Vec<_> = map.iter().collect();
             entries.sort_by_key(|(key, _)| *key);
-            let entries: Vec<_> = entries.iter().map(|(key, value)| format!("{}:{}", escaped(key), go_json(value))).collect();
+            let entries: Vec<_> =
+                entries.iter().map(|(key, value)| format!("{}:{}", escaped(key), go_json(value))).collect();
             format!("{{{}}}", entries.join(","))
         }
         Data::Str(text) => escaped(text),

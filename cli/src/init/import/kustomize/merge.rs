@@ -60,9 +60,9 @@ fn without_directive(map: &DataMap) -> DataMap {
 /// Merges items by their keys. Those of the patch come first, in its order.
 fn merged_list(name: &str, items: Vec<Data>, patches: &[Data], has_keys: bool) -> Vec<Data> {
     let directive = |item: &Data| item.get(PATCH).and_then(Data::as_str).map(str::to_owned);
-    let replaces = patches.iter().any(|item| {
-        directive(item).as_deref() == Some("replace") && item.as_map().is_some_and(|map| map.len() == 1)
-    });
+    let replaces = patches
+        .iter()
+        .any(|item| directive(item).as_deref() == Some("replace") && item.as_map().is_some_and(|map| map.len() == 1));
     let plain = || patches.iter().filter(|item| item.as_map().is_none_or(|map| map.keys().any(|key| key != PATCH)));
     let keys = KEYS.iter().find(|(list, _)| *list == name).map(|(_, keys)| *keys).filter(|_| has_keys);
     let key = keys.and_then(|keys| {
@@ -196,7 +196,11 @@ mod tests {
                 r#"{"env": [{"name": "a", "$patch": "delete"}]}"#,
                 r#"{"env": [{"name": "b"}]}"#,
             ),
-            (r#"{"env": [{"name": "a"}]}"#, r#"{"env": [{"$patch": "replace"}, {"name": "c"}]}"#, r#"{"env": [{"name": "c"}]}"#),
+            (
+                r#"{"env": [{"name": "a"}]}"#,
+                r#"{"env": [{"$patch": "replace"}, {"name": "c"}]}"#,
+                r#"{"env": [{"name": "c"}]}"#,
+            ),
             (r#"{"args": ["a", "b"]}"#, r#"{"args": ["c"]}"#, r#"{"args": ["c"]}"#),
             (r#"{"a": {"x": 1}}"#, r#"{"a": {"$patch": "replace", "y": 1}}"#, r#"{"a": {"y": 1}}"#),
         ];
@@ -217,7 +221,9 @@ mod tests {
         );
         apply(&mut value, all.as_list().unwrap()).unwrap();
         assert_eq!(value, data(r#"{"a": {"b/c": [9, 3]}, "y": 1}"#));
-        for wrong in [r#"{"op": "replace", "path": "/q", "value": 1}"#, r#"{"op": "remove", "path": "/a/z"}"#, r#"{"op": "x"}"#] {
+        for wrong in
+            [r#"{"op": "replace", "path": "/q", "value": 1}"#, r#"{"op": "remove", "path": "/a/z"}"#, r#"{"op": "x"}"#]
+        {
             assert!(apply(&mut value, &[data(wrong)]).is_err(), "{wrong}");
         }
     }

@@ -28,7 +28,16 @@ use unify::Unifier;
 
 /// The names of folders with overlays.
 const OVERLAYS: [&str; 11] = [
-    "overlays", "overlay", "envs", "env", "environments", "environment", "clusters", "stages", "variants", "regions",
+    "overlays",
+    "overlay",
+    "envs",
+    "env",
+    "environments",
+    "environment",
+    "clusters",
+    "stages",
+    "variants",
+    "regions",
     "instances",
 ];
 
@@ -52,6 +61,9 @@ pub(super) fn import(path: &Path, sources: &mut Sources, project: &mut Project) 
         folder.pop();
     }
     let roots = roots(&folder, sources, project)?;
+    if roots.is_empty() && !project.notes.errors.is_empty() {
+        return Err(std::mem::take(&mut project.notes.errors));
+    }
     if roots.is_empty() {
         let message = format!("there is no `kustomization.yaml` with resources in `{}` or below", path.display());
         return Err(vec![Diagnostic::new(Code::Usage, message).with_help("name the folder of one")]);
@@ -109,7 +121,8 @@ fn roots(folder: &Path, sources: &mut Sources, project: &mut Project) -> Result<
 fn named(folder: PathBuf, top: &Path, with_bases: &BTreeSet<PathBuf>) -> Root {
     let names: Vec<String> =
         folder.components().filter_map(|part| part.as_os_str().to_str().map(str::to_owned)).collect();
-    let name = |back: usize| names.len().checked_sub(back + 1).and_then(|at| names.get(at)).cloned().unwrap_or_default();
+    let name =
+        |back: usize| names.len().checked_sub(back + 1).and_then(|at| names.get(at)).cloned().unwrap_or_default();
     let is_overlay = OVERLAYS.contains(&name(1).as_str());
     if !is_overlay && !with_bases.contains(&folder) {
         return Root { cluster: "default".to_owned(), release: name(0), folder };
@@ -133,7 +146,8 @@ fn add_release(name: &str, built: &Built, project: &mut Project) {
         let mut seen: BTreeMap<(String, String, String, String), usize> = BTreeMap::new();
         for object in all {
             let (first, namespace) = object.first_name();
-            let own = (object.group_version().0.to_owned(), object.kind().to_owned(), namespace.to_owned(), first.to_owned());
+            let own =
+                (object.group_version().0.to_owned(), object.kind().to_owned(), namespace.to_owned(), first.to_owned());
             let number = seen.entry(own.clone()).or_default();
             let identity = (own.0, own.1, own.2, own.3, *number);
             *number += 1;
@@ -193,8 +207,31 @@ fn add_template(release: &str, folder: &str, forms: &[(usize, &Object)], project
 /// Returns a word as a name of CEL that no key of clusters has.
 fn variable(word: &str) -> String {
     const RESERVED: [&str; 26] = [
-        "as", "break", "cluster", "const", "continue", "else", "env", "false", "for", "function", "if", "import", "in",
-        "let", "loop", "name", "namespace", "null", "package", "releases", "return", "true", "type", "var", "void",
+        "as",
+        "break",
+        "cluster",
+        "const",
+        "continue",
+        "else",
+        "env",
+        "false",
+        "for",
+        "function",
+        "if",
+        "import",
+        "in",
+        "let",
+        "loop",
+        "name",
+        "namespace",
+        "null",
+        "package",
+        "releases",
+        "return",
+        "true",
+        "type",
+        "var",
+        "void",
         "while",
     ];
     let is_bad = RESERVED.contains(&word) || word.starts_with(|c: char| c.is_ascii_digit());

@@ -26,7 +26,8 @@ struct Target {
 impl Target {
     fn admits(&self, object: &Object) -> bool {
         let (group, version) = object.group_version();
-        let matches = |pattern: &Option<regex::Regex>, text: &str| pattern.as_ref().is_none_or(|pattern| pattern.is_match(text));
+        let matches =
+            |pattern: &Option<regex::Regex>, text: &str| pattern.as_ref().is_none_or(|pattern| pattern.is_match(text));
         let has = |key: &str, pairs: &[(String, Option<String>)]| {
             let map = object.data.at_path(&format!("metadata.{key}"));
             pairs.iter().all(|(key, wanted)| {
@@ -34,8 +35,16 @@ impl Target {
                 value.is_some() && wanted.as_ref().is_none_or(|wanted| value == Some(wanted))
             })
         };
-        let is_named = || std::iter::once(object.name()).chain(object.before.iter().map(|(name, _)| name.as_str())).any(|name| matches(&self.name, name));
-        let is_within = || std::iter::once(object.namespace()).chain(object.before.iter().map(|(_, namespace)| namespace.as_str())).any(|namespace| matches(&self.namespace, namespace));
+        let is_named = || {
+            std::iter::once(object.name())
+                .chain(object.before.iter().map(|(name, _)| name.as_str()))
+                .any(|name| matches(&self.name, name))
+        };
+        let is_within = || {
+            std::iter::once(object.namespace())
+                .chain(object.before.iter().map(|(_, namespace)| namespace.as_str()))
+                .any(|namespace| matches(&self.namespace, namespace))
+        };
         self.group.as_deref().is_none_or(|own| own == group)
             && self.version.as_deref().is_none_or(|own| own == version)
             && matches(&self.kind, object.kind())
@@ -56,7 +65,9 @@ impl Builder<'_> {
                 Some(_) => (None, patch.get("target")),
             };
             let source = match (&text, patch.get("patch").or_else(|| patch.get("ops")), patch.get("path")) {
-                (Some(text), ..) if text.contains('\n') => Some(Source::new(format!("{} (patch)", patch.place().0.name()), text.clone())),
+                (Some(text), ..) if text.contains('\n') => {
+                    Some(Source::new(format!("{} (patch)", patch.place().0.name()), text.clone()))
+                }
                 (Some(path), ..) => self.patch_file(&patch, folder, path),
                 (None, Some(own), _) => {
                     let text = own.scalar("patch", &mut self.project.notes).unwrap_or_default();
@@ -67,13 +78,19 @@ impl Builder<'_> {
                     path.and_then(|path| self.patch_file(&patch, folder, &path))
                 }
                 (None, None, None) => {
-                    self.project.notes.wrong(patch.place(), format!("an item of `{key}` has neither `patch` nor `path`"));
+                    self.project
+                        .notes
+                        .wrong(patch.place(), format!("an item of `{key}` has neither `patch` nor `path`"));
                     None
                 }
             };
             if let Some(options) = patch.get("options") {
                 let message = "`options` of a patch are not translated";
-                self.project.notes.left_out(Some(options.place()), message, "compare the kinds and names of what it changes");
+                self.project.notes.left_out(
+                    Some(options.place()),
+                    message,
+                    "compare the kinds and names of what it changes",
+                );
             }
             let Some(source) = source else { continue };
             let target = match target.map(|target| self.target(&target)) {
@@ -93,7 +110,9 @@ impl Builder<'_> {
     fn target(&mut self, target: &Yaml) -> Option<Target> {
         let mut found = Target::default();
         for (key, name, value) in target.entries("target", &mut self.project.notes) {
-            let Some(text) = value.scalar(&key, &mut self.project.notes).filter(|text| !text.is_empty()) else { continue };
+            let Some(text) = value.scalar(&key, &mut self.project.notes).filter(|text| !text.is_empty()) else {
+                continue;
+            };
             let pattern = regex::Regex::new(&format!("^(?:{text})$")).ok();
             match &*key {
                 "group" => found.group = Some(text),
@@ -104,11 +123,17 @@ impl Builder<'_> {
                 "labelSelector" | "annotationSelector" => {
                     let pairs = if &*key == "labelSelector" { &mut found.labels } else { &mut found.annotations };
                     if text.contains(['!', '(', '<', '>']) {
-                        self.project.notes.left_out(Some(value.place()), format!("the selector `{text}` is not translated"), "patch the objects by hand");
+                        self.project.notes.left_out(
+                            Some(value.place()),
+                            format!("the selector `{text}` is not translated"),
+                            "patch the objects by hand",
+                        );
                         return None;
                     }
                     pairs.extend(text.split(',').map(|one| match one.split_once('=') {
-                        Some((key, value)) => (key.trim().to_owned(), Some(value.trim_start_matches('=').trim().to_owned())),
+                        Some((key, value)) => {
+                            (key.trim().to_owned(), Some(value.trim_start_matches('=').trim().to_owned()))
+                        }
                         None => (one.trim().to_owned(), None),
                     }));
                 }
@@ -131,10 +156,14 @@ impl Builder<'_> {
                 None => {
                     let (group, _) = object.group_version();
                     let is_within = own.namespace().is_empty() || object.is_within(own.namespace());
-                    group == own.group_version().0 && object.kind() == own.kind() && object.is_named(own.name()) && is_within
+                    group == own.group_version().0
+                        && object.kind() == own.kind()
+                        && object.is_named(own.name())
+                        && is_within
                 }
             };
-            let places: Vec<usize> = objects.iter().enumerate().filter(|(_, object)| is_meant(object)).map(|(at, _)| at).collect();
+            let places: Vec<usize> =
+                objects.iter().enumerate().filter(|(_, object)| is_meant(object)).map(|(at, _)| at).collect();
             if places.is_empty() {
                 let message = "no object of this folder is meant by the patch";
                 self.project.notes.left_out(Some(at.place()), message, "remove the patch, or correct its target");
@@ -144,7 +173,8 @@ impl Builder<'_> {
                 if is_operations {
                     let operations = document.as_list().unwrap_or_default();
                     if let Err(why) = apply(&mut object.data, operations) {
-                        let message = format!("the patch does not apply to `{} {}`: {why}", object.kind(), object.name());
+                        let message =
+                            format!("the patch does not apply to `{} {}`: {why}", object.kind(), object.name());
                         self.project.notes.left_out(Some(at.place()), message, "correct the patch");
                     }
                     continue;

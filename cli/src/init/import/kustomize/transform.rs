@@ -97,7 +97,8 @@ fn selectors(object: &mut Object, kind: &str, pairs: &[(String, String)]) {
     let spec = ["spec", "template", "spec"];
     for affinity in ["podAffinity", "podAntiAffinity"] {
         let base = [&spec[..], &["affinity", affinity]].concat();
-        let preferred = [&base[..], &["preferredDuringSchedulingIgnoredDuringExecution", "[]", "podAffinityTerm"]].concat();
+        let preferred =
+            [&base[..], &["preferredDuringSchedulingIgnoredDuringExecution", "[]", "podAffinityTerm"]].concat();
         let required = [&base[..], &["requiredDuringSchedulingIgnoredDuringExecution", "[]"]].concat();
         for path in [preferred, required] {
             each_at(&mut object.data, &path, &mut |term| {

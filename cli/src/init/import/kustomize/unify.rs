@@ -48,7 +48,11 @@ impl Unifier<'_> {
             let values: Vec<Option<&Data>> = maps.iter().map(|map| map.get(key)).collect();
             let all: Option<Vec<&Data>> = values.iter().copied().collect();
             // Names such as `name` and `value` say little without what they are of.
-            let named = if ["name", "value", "values", "data"].contains(&key.as_str()) { format!("{name}_{key}") } else { key.clone() };
+            let named = if ["name", "value", "values", "data"].contains(&key.as_str()) {
+                format!("{name}_{key}")
+            } else {
+                key.clone()
+            };
             let value = match all {
                 Some(values) => self.unify(&named, &values),
                 None => self.value(&named, &values),
@@ -67,7 +71,8 @@ impl Unifier<'_> {
             return Some(Data::List(vec![self.unify(name, &values)]));
         }
         let order: Vec<String> = longest.iter().map(label).collect::<Option<_>>()?;
-        let is_unique = order.iter().enumerate().all(|(at, one)| order.iter().position(|other| other == one) == Some(at));
+        let is_unique =
+            order.iter().enumerate().all(|(at, one)| order.iter().position(|other| other == one) == Some(at));
         let is_ordered = |list: &&[Data]| {
             let mut rest = order.iter();
             list.iter().all(|item| label(item).is_some_and(|label| rest.any(|other| *other == label)))
@@ -133,7 +138,8 @@ impl Unifier<'_> {
     fn free_key(&self, name: &str, values: &[Option<&Data>]) -> String {
         let word = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let name: String = name.chars().map(word).collect();
-        let name = if name.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() { format!("v{name}") } else { name };
+        let name =
+            if name.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() { format!("v{name}") } else { name };
         let numbered = (2..).map(|number| format!("{name}{number}"));
         let is_free = |name: &String| {
             self.clusters.iter().zip(values).all(|(at, value)| {
