@@ -191,7 +191,7 @@ unknown: {a: 1}
     let outcome =
         sandbox.run(&["init", "new", "--from", "helmfile", "hf/helmfile.yaml", "--error-format", "short"]).expect(0);
     let told = [
-        "helmfile.yaml:8:1: warning[E0951]: `wait`, `timeout`, `atomic` of the installation",
+        "helmfile.yaml:8:1: warning[E0951]: `wait`, `timeout`, `atomic`: no rendered output depends on this",
         "helmfile.yaml:13:5: warning[E0951]: `needs` is not translated",
         "helmfile.yaml:14:5: warning[E0951]: `hooks` is not translated",
         "`strategicMergePatches` is not translated",

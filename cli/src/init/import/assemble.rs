@@ -210,7 +210,7 @@ fn of_files(here: &[(usize, &Item)], project: &mut Project, sources: &Sources) -
     let made = fold::pattern(&places, project)?;
     let is_kept =
         |((_, path), (_, place)): (&(usize, PathBuf), &(usize, String))| project.copy(sources, path) == *place;
-    let kept = files.iter().zip(&places).map(is_kept).fold(true, |all, is_kept| all && is_kept);
+    let kept = files.iter().zip(&places).map(is_kept).filter(|is_kept| !is_kept).count() == 0;
     kept.then_some(made)
 }
 

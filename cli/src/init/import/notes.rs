@@ -6,7 +6,7 @@ use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::text::{Source, Span};
 
 /// The end of the note about keys that act when releases are installed.
-const NOT_RENDERED: &str = "of the installation: nothing that is rendered depends on it";
+const NOT_RENDERED: &str = ": no rendered output depends on this";
 
 /// A place in a file.
 pub(super) type Place = (Arc<Source>, Span);
@@ -63,19 +63,23 @@ impl Notes {
         let key = format!("`{key}`");
         let help = "set what you need of it where the files are applied";
         let Some(note) = self.found.iter_mut().find(|note| note.help == help) else {
-            return self.left_out(Some(place), format!("{key} {NOT_RENDERED}"), help);
+            return self.left_out(Some(place), format!("{key}{NOT_RENDERED}"), help);
         };
-        let known = note.message.trim_end_matches(NOT_RENDERED).trim_end().to_owned();
+        let known = note.message.trim_end_matches(NOT_RENDERED).to_owned();
         if !known.split(", ").any(|other| other == key) {
-            note.message = format!("{known}, {key} {NOT_RENDERED}");
+            note.message = format!("{known}, {key}{NOT_RENDERED}");
         }
     }
 
-    /// Adds an error of the imported files.
+    /// Adds an error about the structure of the imported files.
     pub(super) fn wrong(&mut self, place: Place, message: impl Into<String>) {
-        let error = Diagnostic::new(Code::InputStructure, message).at(&place.0, place.1, "");
-        let is_known = |known: &Box<Diagnostic>| known.message == error.message && known.position() == error.position();
-        if !self.errors.iter().any(is_known) {
+        self.error(Diagnostic::new(Code::InputStructure, message).at(&place.0, place.1, ""));
+    }
+
+    /// Adds an error, unless it is known: files are read once for each environment.
+    pub(super) fn error(&mut self, error: Box<Diagnostic>) {
+        let is_same = |known: &Diagnostic| known.message == error.message && known.position() == error.position();
+        if !self.errors.iter().any(|known| is_same(known)) {
             self.errors.push(error);
         }
     }

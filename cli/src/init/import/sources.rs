@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::diagnostics::{Code, Diagnostic, Result, thousands};
 use dropforge::engine::path_from_here;
 use dropforge::files::{self, FileError, Files, unreadable};
 use dropforge::text::Source;
@@ -15,8 +15,10 @@ use crate::input;
 
 /// The maximum size of a file.
 const MAX_BYTES: u64 = 16 << 20;
-/// The maximum number of files that one import reads or copies.
+/// The maximum number of files that one import reads.
 const MAX_FILES: usize = 20_000;
+/// The maximum number of files and folders that are listed.
+const MAX_LISTED: usize = 200_000;
 /// The maximum number of folders below one another in a folder that is copied.
 const MAX_DEPTH: usize = 32;
 
@@ -108,11 +110,11 @@ impl Sources {
 
     fn count(&mut self, path: &Path) -> Result<()> {
         self.read += 1;
-        if self.read <= MAX_FILES {
-            return Ok(());
-        }
-        let message = format!("cannot read `{}`: an import reads at most {MAX_FILES} files", path.display());
-        Err(Diagnostic::new(Code::Usage, message).with_help("import a part of it: a file or folder at a time"))
+        if self.read <= MAX_FILES { Ok(()) } else { Err(too_many(path, MAX_FILES)) }
+    }
+
+    fn check_listed(path: &Path, count: usize) -> Result<()> {
+        if count < MAX_LISTED { Ok(()) } else { Err(too_many(path, MAX_LISTED)) }
     }
 
     /// Returns the regular files below a folder, sorted, by their paths from there. Folders that links lead to are left
@@ -120,7 +122,7 @@ impl Sources {
     ///
     /// # Errors
     /// `file.read_failed`; `usage` for too many files.
-    pub(super) fn below(&mut self, folder: &Path) -> Result<Vec<PathBuf>> {
+    pub(super) fn below(&self, folder: &Path) -> Result<Vec<PathBuf>> {
         let (mut found, mut left) = (Vec::new(), vec![(folder.to_owned(), 0)]);
         while let Some((here, depth)) = left.pop() {
             let entries = fs::read_dir(&here).map_err(|error| unreadable(&here, error))?;
@@ -131,7 +133,7 @@ impl Sources {
                 if kind.is_dir() && depth < MAX_DEPTH && entry.file_name() != ".git" {
                     left.push((path, depth + 1));
                 } else if kind.is_file() {
-                    self.count(&path)?;
+                    Self::check_listed(&path, found.len())?;
                     found.extend(path.strip_prefix(folder).ok().map(Path::to_owned));
                 }
             }
@@ -144,7 +146,7 @@ impl Sources {
     ///
     /// # Errors
     /// `file.read_failed`; `usage` for too many folders.
-    pub(super) fn folders(&mut self, folder: &Path) -> Result<Vec<String>> {
+    pub(super) fn folders(&self, folder: &Path) -> Result<Vec<String>> {
         let (mut found, mut left) = (Vec::new(), vec![(folder.to_owned(), 0)]);
         while let Some((here, depth)) = left.pop() {
             for entry in fs::read_dir(&here).map_err(|error| unreadable(&here, error))?.flatten() {
@@ -154,7 +156,7 @@ impl Sources {
                     continue;
                 }
                 let path = entry.path();
-                self.count(&path)?;
+                Self::check_listed(&path, found.len())?;
                 found.extend(path.strip_prefix(folder).ok().and_then(Path::to_str).map(str::to_owned));
                 left.push((path, depth + 1));
             }
@@ -162,6 +164,11 @@ impl Sources {
         found.sort();
         Ok(found)
     }
+}
+
+fn too_many(path: &Path, most: usize) -> Box<Diagnostic> {
+    let message = format!("cannot read `{}`: an import reads at most {} files", path.display(), thousands(most));
+    Diagnostic::new(Code::Usage, message).with_help("import a part of it: a file or folder at a time")
 }
 
 fn is_wild(part: &Component<'_>) -> bool {

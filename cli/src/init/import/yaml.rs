@@ -43,11 +43,9 @@ impl Yaml {
     /// Returns the place in the file that was written by hand, or else in what it was rendered to.
     pub(super) fn place(&self) -> Place {
         let file = &self.file;
-        let line = file.read.text().get(..self.node.span.start as usize).map_or(0, |text| text.matches('\n').count());
-        match file.written.as_ref().and_then(|(source, lines)| Some((source, (*lines.get(line)?)?))) {
-            Some((source, span)) => (source.clone(), span),
-            None => (file.read.clone(), self.node.span),
-        }
+        let line = |file: &YamlFile| file.read.position(self.node.span.start).line.saturating_sub(1) as usize;
+        let same = file.written.as_ref().and_then(|(source, lines)| Some((source, (*lines.get(line(file))?)?)));
+        same.map_or_else(|| (file.read.clone(), self.node.span), |(source, span)| (source.clone(), span))
     }
 
     /// Returns a value of a map that is not null.
@@ -177,7 +175,8 @@ fn same_lines(read: &str, written: &Source) -> Vec<Option<Span>> {
     let mut last = 0;
     let place = |line: &str| {
         let known = places.get(line.trim())?;
-        let next = known.iter().find(|span| span.start >= last).or(known.first()).copied()?;
+        let after = known.partition_point(|span| span.start < last);
+        let next = known.get(after).or(known.first()).copied()?;
         last = last.max(next.start);
         Some(next)
     };

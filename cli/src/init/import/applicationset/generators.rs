@@ -20,6 +20,8 @@ pub(super) struct Generators<'g> {
     pub(super) project: &'g mut Project,
     /// The templates are Go's, and parameters nest.
     pub(super) is_go: bool,
+    /// The files and the folders of the repository, once they are listed.
+    pub(super) listed: [Option<Vec<String>>; 2],
 }
 
 impl Generators<'_> {
@@ -163,7 +165,6 @@ impl Generators<'_> {
     /// Returns the folders or files of the repository at hand.
     fn git(&mut self, git: &Yaml, outer: Option<&Data>) -> Vec<Data> {
         let prefix = git.text("pathParamPrefix", &mut self.project.notes);
-        let root = self.sources.root().to_owned();
         let (mut include, mut exclude) = (Vec::new(), Vec::new());
         let filler = outer.map(|params| Filler { params, is_go: self.is_go, is_strict: false });
         let is_files = git.get("files").is_some();
@@ -178,20 +179,7 @@ impl Generators<'_> {
             let is_excluded = entry.flag("exclude").unwrap_or(false);
             if is_excluded { &mut exclude } else { &mut include }.push((glob, entry));
         }
-        let listed = match is_files {
-            true => self
-                .sources
-                .below(&root)
-                .map(|files| files.iter().filter_map(|f| f.to_str().map(str::to_owned)).collect()),
-            false => self.sources.folders(&root),
-        };
-        let listed: Vec<String> = match listed {
-            Ok(listed) => listed,
-            Err(error) => {
-                self.project.notes.errors.push(error);
-                return Vec::new();
-            }
-        };
+        let Some(listed) = self.listed(is_files) else { return Vec::new() };
         for (glob, entry) in &include {
             if !listed.iter().any(|path| glob.matches(path)) {
                 let message = "nothing in the repository at hand matches this path";
@@ -212,6 +200,25 @@ impl Generators<'_> {
             }
         }
         found
+    }
+
+    /// Returns the paths of all files, or of all folders, of the repository.
+    fn listed(&mut self, is_files: bool) -> Option<Vec<String>> {
+        let [files, folders] = &mut self.listed;
+        let known = if is_files { files } else { folders };
+        if known.is_none() {
+            let root = self.sources.root().to_owned();
+            let text = |path: &std::path::PathBuf| path.to_str().map(str::to_owned);
+            let found = match is_files {
+                true => self.sources.below(&root).map(|files| files.iter().filter_map(text).collect()),
+                false => self.sources.folders(&root),
+            };
+            match found {
+                Ok(found) => *known = Some(found),
+                Err(error) => self.project.notes.error(error),
+            }
+        }
+        known.clone()
     }
 
     /// Returns the maps of a file of parameters.

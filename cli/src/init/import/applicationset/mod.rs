@@ -103,7 +103,7 @@ fn add_set(document: &Yaml, found: &mut Vec<Application>, sources: &mut Sources,
     let is_go = spec.flag("goTemplate").unwrap_or(false);
     let options = spec.texts("goTemplateOptions", &mut project.notes);
     let is_strict = options.iter().any(|option| option == "missingkey=error");
-    let mut generators = Generators { sources, project, is_go };
+    let mut generators = Generators { sources, project, is_go, listed: [None, None] };
     let mut all = Vec::new();
     for generator in spec.list("generators", &mut generators.project.notes) {
         all.extend(generators.params(&generator, None, 0));

@@ -8,7 +8,7 @@ use dropforge::text::Source;
 use dropforge::value::{Data, DataMap};
 
 use super::keys;
-use super::state::{Loader, State};
+use super::state::{Folder, Loader, State};
 use crate::init::import::assemble::{Instance, Item};
 use crate::init::import::charts::{assign, escaped};
 use crate::init::import::gotmpl::{self, Known};
@@ -17,6 +17,8 @@ use crate::init::import::yaml::Yaml;
 
 /// The maximum number of templates that inherit from one another.
 const MAX_DEPTH: usize = 16;
+/// The maximum number of templates that one release inherits.
+const MAX_INHERITED: usize = 500;
 
 /// The fields of a release: the values of each, those that it inherits first.
 type Fields = BTreeMap<Arc<str>, Vec<(Yaml, Yaml)>>;
@@ -25,10 +27,12 @@ impl Loader<'_> {
     /// Returns the releases of a state.
     pub(super) fn instances(&mut self, state: &State) -> Vec<Instance> {
         let mut found = Vec::new();
+        let values = state.values();
         for release in &state.releases {
             let mut fields = Fields::new();
+            self.inherited = 0;
             self.add_fields(release, state, &mut fields, &[], 0);
-            found.extend(self.instance(release, &fields, state));
+            found.extend(self.instance(release, &fields, state, &values));
         }
         found
     }
@@ -36,11 +40,14 @@ impl Loader<'_> {
     /// Adds the fields of a release or a template, after those that it inherits.
     fn add_fields(&mut self, from: &Yaml, state: &State, fields: &mut Fields, except: &[String], depth: usize) {
         for inherited in from.list("inherit", &mut self.project.notes) {
+            self.inherited += 1;
             let Some(name) = inherited.text("template", &mut self.project.notes) else { continue };
             let except = inherited.texts("except", &mut self.project.notes);
             let template = state.templates.iter().rev().find(|(own, _)| **own == *name).map(|(_, template)| template);
             match template {
-                Some(template) if depth < MAX_DEPTH => self.add_fields(template, state, fields, &except, depth + 1),
+                Some(template) if depth < MAX_DEPTH && self.inherited < MAX_INHERITED => {
+                    self.add_fields(template, state, fields, &except, depth + 1)
+                }
                 _ => {
                     let message = format!("the template `{name}` is not defined, or inherits itself");
                     self.project.notes.left_out(Some(inherited.place()), message, "define it in `templates`");
@@ -54,16 +61,15 @@ impl Loader<'_> {
         }
     }
 
-    fn instance(&mut self, release: &Yaml, fields: &Fields, state: &State) -> Option<Instance> {
-        let values = state.values();
-        let plain = self.data(&values, None);
+    fn instance(&mut self, release: &Yaml, fields: &Fields, state: &State, values: &DataMap) -> Option<Instance> {
+        let plain = self.data(values, None);
         let Some(name) = self.text_of(fields, "name", &plain) else {
             self.project.notes.wrong(release.place(), "a release has no `name`");
             return None;
         };
         let own = |text: &str| Data::Str(text.to_owned());
         let named = DataMap::from_iter([("Name".to_owned(), own(&name))]);
-        let data = self.data(&values, Some(named.clone()));
+        let data = self.data(values, Some(named.clone()));
         let namespace = self.text_of(fields, "namespace", &data);
         let general = || state.text("namespace").map(|text| text.node.text.as_ref().to_owned());
         let namespace = namespace.or_else(general).filter(|namespace| !namespace.is_empty());
@@ -72,11 +78,11 @@ impl Loader<'_> {
         all.insert("Namespace".to_owned(), own(namespace.as_deref().unwrap_or("")));
         let as_data = labels.iter().map(|(key, value)| (key.clone(), own(value))).collect();
         all.insert("Labels".to_owned(), Data::Map(as_data));
-        let data = self.data(&values, Some(all));
+        let data = self.data(values, Some(all));
         labels.retain(|_, value| !value.is_empty());
         let mut instance = Instance { cluster: self.cluster, name, namespace, labels, ..Instance::default() };
         instance.subject = instance.name.clone();
-        self.set_wanted(&mut instance, fields, &values, &data);
+        self.set_wanted(&mut instance, fields, values, &data);
         self.set_options(&mut instance, fields, state, &data);
         self.note_others(&instance, fields);
         if !instance.is_wanted {
@@ -232,9 +238,8 @@ impl Loader<'_> {
     fn release_values(&mut self, instance: &Instance, fields: &Fields, state: &State, data: &Data) -> Vec<Item> {
         let known = Known { name: Some(instance.name.clone()), namespace: instance.namespace.clone() };
         let handler = self.text_of(fields, "missingFileHandler", data);
-        let mut state = state.clone();
-        state.may_miss_files |= handler.is_some_and(|handler| handler != "Error");
-        let state = &state;
+        let mut folder = state.place();
+        folder.may_miss |= handler.is_some_and(|handler| handler != "Error");
         let mut found = Vec::new();
         for item in self.items_of(fields, &["values", "valuesTemplate"]) {
             if item.node.as_map().is_some() {
@@ -244,12 +249,12 @@ impl Loader<'_> {
             }
             let Some(path) = item.scalar("values", &mut self.project.notes) else { continue };
             let path = self.filled(&item, path, data);
-            found.extend(self.value_files(&item, &path, state, data, Some(&known)));
+            found.extend(self.value_files(&item, &path, folder, data, Some(&known)));
         }
         for item in self.items_of(fields, &["secrets", "secretsTemplate"]) {
-            found.extend(self.secret_files(&item, state));
+            found.extend(self.secret_files(&item, folder));
         }
-        found.extend(self.set_values(fields, state, data));
+        found.extend(self.set_values(fields, folder, data));
         found
     }
 
@@ -262,17 +267,17 @@ impl Loader<'_> {
     }
 
     /// Returns the values that `set` gives, with the grammar of Helm's `--set`.
-    fn set_values(&mut self, fields: &Fields, state: &State, data: &Data) -> Option<Item> {
+    fn set_values(&mut self, fields: &Fields, folder: Folder<'_>, data: &Data) -> Option<Item> {
         let mut map = DataMap::default();
         for (keys, kind) in [(&["set", "setTemplate"][..], SetKind::Typed), (&["setString"], SetKind::Text)] {
             for item in self.items_of(fields, keys) {
-                self.set_value(&item, kind, state, data, &mut map);
+                self.set_value(&item, kind, (folder, data), &mut map);
             }
         }
         (!map.is_empty()).then(|| Item::Made { stem: "set".to_owned(), data: Data::Map(map) })
     }
 
-    fn set_value(&mut self, item: &Yaml, kind: SetKind, state: &State, data: &Data, map: &mut DataMap) {
+    fn set_value(&mut self, item: &Yaml, kind: SetKind, (folder, data): (Folder<'_>, &Data), map: &mut DataMap) {
         let Some(name) = item.text("name", &mut self.project.notes) else {
             return self.project.notes.wrong(item.place(), "an item of `set` has no `name`");
         };
@@ -285,7 +290,7 @@ impl Loader<'_> {
             let texts: Vec<String> = items.iter().map(|value| filled(self, value)).collect();
             format!("{{{}}}", texts.join(","))
         } else if let Some(file) = item.text("file", &mut self.project.notes) {
-            let Some(path) = self.found(item, &state.folder, &file, state.may_miss_files) else { return };
+            let Some(path) = self.found(item, folder.path, &file, folder.may_miss) else { return };
             match self.sources.text(&path) {
                 Ok(source) => escaped(source.text()),
                 Err(error) => return self.project.notes.errors.push(error),

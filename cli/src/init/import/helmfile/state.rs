@@ -28,12 +28,22 @@ pub(super) struct Loader<'l> {
     pub(super) sources: &'l mut Sources,
     pub(super) project: &'l mut Project,
     pub(super) vendored: &'l mut Vendored,
+    /// The number of templates that the present release inherits.
+    pub(super) inherited: usize,
     /// The files that are being loaded, outermost first.
     open: Vec<PathBuf>,
 }
 
+/// The folder that paths are relative to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Folder<'f> {
+    pub(super) path: &'f Path,
+    /// Missing files are no mistake.
+    pub(super) may_miss: bool,
+}
+
 /// What the parts of a helmfile and its bases give.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) folder: PathBuf,
     /// The names of all environments.
@@ -66,6 +76,11 @@ impl State {
         values
     }
 
+    /// Returns where the files of its values are.
+    pub(super) fn place(&self) -> Folder<'_> {
+        Folder { path: &self.folder, may_miss: self.may_miss_files }
+    }
+
     /// Returns the last text at a key for all releases.
     pub(super) fn text(&self, key: &str) -> Option<&Yaml> {
         self.texts.iter().rev().find(|(own, _)| **own == *key).map(|(_, value)| value)
@@ -80,7 +95,15 @@ impl<'l> Loader<'l> {
         project: &'l mut Project,
         vendored: &'l mut Vendored,
     ) -> Self {
-        Self { environment: environment.to_owned(), cluster, sources, project, vendored, open: Vec::new() }
+        Self {
+            environment: environment.to_owned(),
+            cluster,
+            sources,
+            project,
+            vendored,
+            inherited: 0,
+            open: Vec::new(),
+        }
     }
 
     /// Loads a file with its bases. `given` are values from outside.
@@ -109,10 +132,7 @@ impl<'l> Loader<'l> {
     }
 
     fn error(&mut self, error: Box<Diagnostic>) {
-        let is_known = |known: &Box<Diagnostic>| known.message == error.message && known.position() == error.position();
-        if !self.project.notes.errors.iter().any(is_known) {
-            self.project.notes.errors.push(error);
-        }
+        self.project.notes.error(error);
     }
 
     /// Adds a part. Its environments are read first: its other keys may use their values.
@@ -277,7 +297,7 @@ impl<'l> Loader<'l> {
                 }
                 "secrets" => {
                     for item in value.items("secrets", &mut self.project.notes) {
-                        let files = self.secret_files(&item, state);
+                        let files = self.secret_files(&item, state.place());
                         state.own.extend(files);
                     }
                 }

@@ -7,7 +7,7 @@ use dropforge::bulk::values::merge;
 use dropforge::text::Source;
 use dropforge::value::{Data, DataMap};
 
-use super::state::{Loader, State};
+use super::state::{Folder, Loader, State};
 use crate::init::import::assemble::{Instance, Item};
 use crate::init::import::gotmpl::{self, Known};
 use crate::init::import::project::Project;
@@ -46,7 +46,7 @@ impl Loader<'_> {
             }
             let Some(path) = item.scalar("values", &mut self.project.notes) else { continue };
             let data = self.data(&values, None);
-            found.extend(self.value_files(&item, &path, state, &data, None));
+            found.extend(self.value_files(&item, &path, state.place(), &data, None));
         }
         found
     }
@@ -56,7 +56,7 @@ impl Loader<'_> {
         &mut self,
         at: &Yaml,
         path: &str,
-        state: &State,
+        folder: Folder<'_>,
         data: &Data,
         known: Option<&Known>,
     ) -> Vec<Item> {
@@ -65,9 +65,9 @@ impl Loader<'_> {
             self.project.notes.left_out(Some(at.place()), message, "write them to a YAML file of the project");
             return Vec::new();
         }
-        let files = match self.sources.find_all(&state.folder, path) {
+        let files = match self.sources.find_all(folder.path, path) {
             Ok(files) => files,
-            Err(_) => self.found(at, &state.folder, path, state.may_miss_files).into_iter().collect(),
+            Err(_) => self.found(at, folder.path, path, folder.may_miss).into_iter().collect(),
         };
         files.iter().filter_map(|file| self.value_file(at, file, data, known)).collect()
     }
@@ -129,16 +129,16 @@ impl Loader<'_> {
     }
 
     /// Returns the encrypted files of an item.
-    pub(super) fn secret_files(&mut self, item: &Yaml, state: &State) -> Vec<Item> {
+    pub(super) fn secret_files(&mut self, item: &Yaml, folder: Folder<'_>) -> Vec<Item> {
         let Some(path) = item.scalar("secrets", &mut self.project.notes) else { return Vec::new() };
         if path.contains("://") {
             let message = format!("the secrets `{path}` are not read");
             self.project.notes.left_out(Some(item.place()), message, "write them to a file that SOPS encrypts");
             return Vec::new();
         }
-        let files = match self.sources.find_all(&state.folder, &path) {
+        let files = match self.sources.find_all(folder.path, &path) {
             Ok(files) => files,
-            Err(_) => self.found(item, &state.folder, &path, state.may_miss_files).into_iter().collect(),
+            Err(_) => self.found(item, folder.path, &path, folder.may_miss).into_iter().collect(),
         };
         if files.iter().any(|file| read(file).is_none()) {
             let message = format!("the values of `{path}` are encrypted, and templates of values do not see them");

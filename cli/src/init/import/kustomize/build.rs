@@ -61,14 +61,7 @@ impl<'b> Builder<'b> {
         match Yaml::documents(&source, None) {
             Ok(mut documents) => documents.drain(..).next(),
             Err(errors) => {
-                for error in errors {
-                    let is_known = |known: &Box<dropforge::diagnostics::Diagnostic>| {
-                        known.message == error.message && known.position() == error.position()
-                    };
-                    if !self.project.notes.errors.iter().any(is_known) {
-                        self.project.notes.errors.push(error);
-                    }
-                }
+                errors.into_iter().for_each(|error| self.project.notes.error(error));
                 None
             }
         }

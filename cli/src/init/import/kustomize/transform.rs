@@ -24,10 +24,11 @@ pub(super) fn namespace(objects: &mut [Object], namespace: &str) {
 /// Puts the account `default` into a namespace.
 fn set_default_subject(subject: &mut Data, namespace: &str) {
     let text = |key: &str| subject.get(key).and_then(Data::as_str).unwrap_or("").to_owned();
-    if text("kind") == "ServiceAccount" && text("name") == "default" {
-        if let Data::Map(map) = subject {
-            map.insert("namespace".to_owned(), Data::Str(namespace.to_owned()));
-        }
+    let is_default = text("kind") == "ServiceAccount" && text("name") == "default";
+    if let Data::Map(map) = subject
+        && is_default
+    {
+        map.insert("namespace".to_owned(), Data::Str(namespace.to_owned()));
     }
 }
 

@@ -77,7 +77,7 @@ impl Unifier<'_> {
             let mut rest = order.iter();
             list.iter().all(|item| label(item).is_some_and(|label| rest.any(|other| *other == label)))
         };
-        if !is_unique || !lists.iter().all(|list| is_ordered(list)) {
+        if !is_unique || !lists.iter().all(is_ordered) {
             return None;
         }
         let items = order.iter().map(|one| {
