@@ -113,7 +113,7 @@ fn is_same(a: &Instance, b: &Instance) -> bool {
 }
 
 /// Returns the condition that some clusters meet. All of them need none.
-fn when(clusters: &[usize], key: &str, project: &Project) -> Option<String> {
+pub(super) fn when(clusters: &[usize], key: &str, project: &Project) -> Option<String> {
     if clusters.len() == project.clusters.len() {
         return None;
     }

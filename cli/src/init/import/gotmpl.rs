@@ -102,6 +102,11 @@ fn functions(mut builder: EngineBuilder, asked: &Arc<Mutex<Asked>>) -> EngineBui
             })
         });
     }
+    pure(builder)
+}
+
+/// Adds the functions of Helmfile and Argo CD that read nothing.
+fn pure(builder: EngineBuilder) -> EngineBuilder {
     builder
         .function(Dialect::Helm, "normalize", |args: &HostArgs| {
             args.get::<String>("0").map(|text| super::project::file_name(&text.to_lowercase().replace(['_', '.'], "-")))

@@ -50,21 +50,10 @@ impl Builder<'_> {
         if let Some(namespace) = generator.text("namespace", &mut self.project.notes) {
             metadata.insert("namespace".to_owned(), text(&namespace));
         }
-        let mut has_hash = true;
-        let mut immutable = false;
-        for options in general.into_iter().cloned().chain(generator.get("options")) {
-            has_hash = !options.flag("disableNameSuffixHash").unwrap_or(!has_hash);
-            immutable = options.flag("immutable").unwrap_or(immutable);
-            for key in ["labels", "annotations"] {
-                if let Some(own) = options.get(key) {
-                    let own = own.map(key, &mut self.project.notes);
-                    let all = metadata.entry(key.to_owned()).or_insert_with(|| Data::Map(DataMap::default()));
-                    if let Data::Map(all) = all {
-                        all.extend(own);
-                    }
-                }
-            }
-        }
+        let all: Vec<Yaml> = general.into_iter().cloned().chain(generator.get("options")).collect();
+        let flag = |key: &str| all.iter().rev().find_map(|options| options.flag(key)).unwrap_or(false);
+        let (has_hash, immutable) = (!flag("disableNameSuffixHash"), flag("immutable"));
+        all.iter().for_each(|options| self.add_metadata(options, &mut metadata));
         let data = self.pairs(generator, folder, kind == "Secret");
         let mut map = DataMap::from_iter([
             ("apiVersion".to_owned(), text("v1")),
@@ -82,6 +71,18 @@ impl Builder<'_> {
             map.insert("immutable".to_owned(), Data::Bool(true));
         }
         Some(Object { has_hash, ..Object::new(Data::Map(map)) })
+    }
+
+    /// Adds the labels and annotations of the options of a generator.
+    fn add_metadata(&mut self, options: &Yaml, metadata: &mut DataMap) {
+        for key in ["labels", "annotations"] {
+            let Some(own) = options.get(key) else { continue };
+            let own = own.map(key, &mut self.project.notes);
+            let all = metadata.entry(key.to_owned()).or_insert_with(|| Data::Map(DataMap::default()));
+            if let Data::Map(all) = all {
+                all.extend(own);
+            }
+        }
     }
 
     /// Returns the data of a generator: `literals`, `files` and `envs`.

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::value::{Data, DataMap};
 
+use super::assemble::when;
 use super::cel;
 use super::fold;
 use super::project::{Project, Release, file_name};
@@ -138,53 +139,53 @@ fn named(folder: PathBuf, top: &Path, with_bases: &BTreeSet<PathBuf>) -> Root {
 /// The identity of an object in all clusters: group, kind, first namespace and name, and its number among those.
 type Identity = (String, String, String, String, usize);
 
-/// Adds a release for each set of clusters that have the same objects.
-fn add_release(name: &str, built: &Built, project: &mut Project) {
-    let mut objects: BTreeMap<Identity, Vec<(usize, &Object)>> = BTreeMap::new();
-    let mut order: Vec<Identity> = Vec::new();
+/// The forms of an object in the clusters that have it.
+type Forms<'b> = Vec<(usize, &'b Object)>;
+
+/// Returns the forms of each object, in the order of the first cluster that has it.
+fn forms(built: &Built) -> Vec<Forms<'_>> {
+    let mut places: BTreeMap<Identity, usize> = BTreeMap::new();
+    let mut found: Vec<Forms<'_>> = Vec::new();
     for (cluster, all) in built {
-        let mut seen: BTreeMap<(String, String, String, String), usize> = BTreeMap::new();
+        let mut seen: BTreeMap<Identity, usize> = BTreeMap::new();
         for object in all {
             let (first, namespace) = object.first_name();
-            let own =
-                (object.group_version().0.to_owned(), object.kind().to_owned(), namespace.to_owned(), first.to_owned());
-            let number = seen.entry(own.clone()).or_default();
-            let identity = (own.0, own.1, own.2, own.3, *number);
+            let parts = [object.group_version().0, object.kind(), namespace, first].map(str::to_owned);
+            let [group, kind, namespace, name] = parts;
+            let number = seen.entry((group.clone(), kind.clone(), namespace.clone(), name.clone(), 0)).or_default();
+            let place = *places.entry((group, kind, namespace, name, *number)).or_insert_with(|| {
+                found.push(Vec::new());
+                found.len() - 1
+            });
             *number += 1;
-            if !order.contains(&identity) {
-                order.push(identity.clone());
-            }
-            objects.entry(identity).or_default().push((*cluster, object));
+            found.get_mut(place).into_iter().for_each(|forms| forms.push((*cluster, object)));
         }
     }
-    let mut sets: Vec<(Vec<usize>, Vec<Identity>)> = Vec::new();
-    for identity in order {
-        let clusters: Vec<usize> = objects.get(&identity).into_iter().flatten().map(|(cluster, _)| *cluster).collect();
+    found
+}
+
+/// Adds a release for each set of clusters that have the same objects.
+fn add_release(name: &str, built: &Built, project: &mut Project) {
+    let mut sets: Vec<(Vec<usize>, Vec<Forms<'_>>)> = Vec::new();
+    for forms in forms(built) {
+        let clusters: Vec<usize> = forms.iter().map(|(cluster, _)| *cluster).collect();
         match sets.iter_mut().find(|(known, _)| *known == clusters) {
-            Some((_, all)) => all.push(identity),
-            None => sets.push((clusters, vec![identity])),
+            Some((_, all)) => all.push(forms),
+            None => sets.push((clusters, vec![forms])),
         }
     }
-    for (clusters, identities) in sets {
-        let of: Vec<String> = clusters.iter().filter_map(|at| Some(project.clusters.get(*at)?.0.clone())).collect();
+    for (clusters, all) in sets {
+        let of: Vec<&str> =
+            clusters.iter().filter_map(|at| project.clusters.get(*at)).map(|(name, _)| name.as_str()).collect();
         let is_all = clusters.len() == built.len();
         let subject = if is_all { name.to_owned() } else { format!("{name}-{}", of.join("-")) };
         let folder = format!("templates/{}", file_name(&subject));
-        for identity in &identities {
-            let Some(forms) = objects.get(identity) else { continue };
-            add_template(name, &folder, forms, project);
-        }
-        let names: Vec<String> = of.iter().map(|name| format!("'{name}'")).collect();
-        let when = match names.as_slice() {
-            _ if clusters.len() == project.clusters.len() => None,
-            [one] => Some(format!("env == {one}")),
-            names => Some(format!("env in [{}]", names.join(", "))),
-        };
+        all.iter().for_each(|forms| add_template(name, &folder, forms, project));
         let release = Release {
-            subject: subject.clone(),
             name: file_name(&subject),
+            subject,
             templates: vec![folder],
-            when,
+            when: when(&clusters, "env", project),
             ..Release::default()
         };
         project.add_release(release, &clusters);

@@ -64,26 +64,7 @@ impl Builder<'_> {
                 None => (patch.scalar(key, &mut self.project.notes), None),
                 Some(_) => (None, patch.get("target")),
             };
-            let source = match (&text, patch.get("patch").or_else(|| patch.get("ops")), patch.get("path")) {
-                (Some(text), ..) if text.contains('\n') => {
-                    Some(Source::new(format!("{} (patch)", patch.place().0.name()), text.clone()))
-                }
-                (Some(path), ..) => self.patch_file(&patch, folder, path),
-                (None, Some(own), _) => {
-                    let text = own.scalar("patch", &mut self.project.notes).unwrap_or_default();
-                    Some(Source::new(format!("{} (patch)", own.place().0.name()), text))
-                }
-                (None, None, Some(path)) => {
-                    let path = path.scalar("path", &mut self.project.notes);
-                    path.and_then(|path| self.patch_file(&patch, folder, &path))
-                }
-                (None, None, None) => {
-                    self.project
-                        .notes
-                        .wrong(patch.place(), format!("an item of `{key}` has neither `patch` nor `path`"));
-                    None
-                }
-            };
+            let source = self.patch_text(key, &patch, text, folder);
             if let Some(options) = patch.get("options") {
                 let message = "`options` of a patch are not translated";
                 self.project.notes.left_out(
@@ -102,6 +83,29 @@ impl Builder<'_> {
         }
     }
 
+    /// Returns the text of an item: a patch itself, or that of a file.
+    fn patch_text(&mut self, key: &str, patch: &Yaml, text: Option<String>, folder: &Path) -> Option<Arc<Source>> {
+        let made = |at: &Yaml, text: String| Some(Source::new(format!("{} (patch)", at.place().0.name()), text));
+        let own = patch.get("patch").or_else(|| patch.get("ops"));
+        match (text, own, patch.get("path")) {
+            (Some(text), ..) if text.contains('\n') => made(patch, text),
+            (Some(path), ..) => self.patch_file(patch, folder, &path),
+            (None, Some(own), _) => {
+                let text = own.scalar("patch", &mut self.project.notes).unwrap_or_default();
+                made(&own, text)
+            }
+            (None, None, Some(path)) => {
+                let path = path.scalar("path", &mut self.project.notes)?;
+                self.patch_file(patch, folder, &path)
+            }
+            (None, None, None) => {
+                let message = format!("an item of `{key}` has neither `patch` nor `path`");
+                self.project.notes.wrong(patch.place(), message);
+                None
+            }
+        }
+    }
+
     fn patch_file(&mut self, at: &Yaml, folder: &Path, path: &str) -> Option<Arc<Source>> {
         let path = self.found(at, folder, path)?;
         self.sources.text(&path).map_err(|error| self.project.notes.errors.push(error)).ok()
@@ -114,6 +118,11 @@ impl Builder<'_> {
                 continue;
             };
             let pattern = regex::Regex::new(&format!("^(?:{text})$")).ok();
+            if pattern.is_none() && ["kind", "name", "namespace"].contains(&&*key) {
+                let message = format!("`{text}` is no regular expression, and the patch is left out");
+                self.project.notes.left_out(Some(value.place()), message, "correct the target");
+                return None;
+            }
             match &*key {
                 "group" => found.group = Some(text),
                 "version" => found.version = Some(text),
@@ -150,47 +159,53 @@ impl Builder<'_> {
         };
         for document in documents.iter().map(Yaml::data).filter(|data| *data != Data::Null) {
             let own = Object::new(document.clone());
-            let is_operations = document.as_list().is_some();
             let is_meant = |object: &Object| match &target {
                 Some(target) => target.admits(object),
-                None => {
-                    let (group, _) = object.group_version();
-                    let is_within = own.namespace().is_empty() || object.is_within(own.namespace());
-                    group == own.group_version().0
-                        && object.kind() == own.kind()
-                        && object.is_named(own.name())
-                        && is_within
-                }
+                None => is_same(&own, object),
             };
-            let places: Vec<usize> =
-                objects.iter().enumerate().filter(|(_, object)| is_meant(object)).map(|(at, _)| at).collect();
+            let all = objects.iter().enumerate().filter(|(_, object)| is_meant(object));
+            let places: Vec<usize> = all.map(|(place, _)| place).collect();
             if places.is_empty() {
                 let message = "no object of this folder is meant by the patch";
                 self.project.notes.left_out(Some(at.place()), message, "remove the patch, or correct its target");
             }
             for place in places.into_iter().rev() {
-                let Some(object) = objects.get_mut(place) else { continue };
-                if is_operations {
-                    let operations = document.as_list().unwrap_or_default();
-                    if let Err(why) = apply(&mut object.data, operations) {
-                        let message =
-                            format!("the patch does not apply to `{} {}`: {why}", object.kind(), object.name());
-                        self.project.notes.left_out(Some(at.place()), message, "correct the patch");
-                    }
-                    continue;
-                }
-                let (name, namespace) = (object.name().to_owned(), object.namespace().to_owned());
-                let has_keys = object.is_builtin();
-                match merged(std::mem::take(&mut object.data), &document, has_keys) {
-                    None => drop(objects.remove(place)),
-                    Some(data) => {
-                        object.data = data;
-                        keep_names(object, &name, &namespace);
-                    }
+                match patched(objects.get_mut(place), &document) {
+                    Ok(true) => {}
+                    Ok(false) => drop(objects.remove(place)),
+                    Err(why) => self.project.notes.left_out(Some(at.place()), why, "correct the patch"),
                 }
             }
         }
     }
+}
+
+/// Returns `true` if a patch names an object.
+fn is_same(patch: &Object, object: &Object) -> bool {
+    object.group_version().0 == patch.group_version().0
+        && object.kind() == patch.kind()
+        && object.is_named(patch.name())
+        && (patch.namespace().is_empty() || object.is_within(patch.namespace()))
+}
+
+/// Patches an object. Returns `false` for one that the patch deletes.
+///
+/// # Errors
+/// A sentence about an operation that does not apply.
+fn patched(object: Option<&mut Object>, patch: &Data) -> Result<bool, String> {
+    let Some(object) = object else { return Ok(true) };
+    let (name, namespace) = (object.name().to_owned(), object.namespace().to_owned());
+    if let Some(operations) = patch.as_list() {
+        let applied = apply(&mut object.data, operations);
+        return applied
+            .map(|()| true)
+            .map_err(|why| format!("the patch does not apply to `{} {name}`: {why}", object.kind()));
+    }
+    let has_keys = object.is_builtin();
+    let Some(data) = merged(std::mem::take(&mut object.data), patch, has_keys) else { return Ok(false) };
+    object.data = data;
+    keep_names(object, &name, &namespace);
+    Ok(true)
 }
 
 /// A patch that is merged names the object, and does not rename it.
