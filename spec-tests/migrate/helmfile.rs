@@ -222,12 +222,18 @@ unknown: {a: 1}
 
 #[test]
 fn a_project_beside_its_helmfile_uses_the_files_as_they_are() {
-    let sandbox = sandbox("releases:\n  - {name: web, chart: ./charts/web, values: [values/web.yaml]}\n");
+    let sandbox = sandbox("releases:\n  - {name: web, chart: ./charts/web, values: [values/web.yaml, {b: 2}]}\n");
     sandbox.write("hf/values/web.yaml", "a: 1 # kept\n");
+    // Files that are there, and that nothing names.
+    sandbox.write("hf/releases/web/values.yaml", "c: 3\n");
+    sandbox.write("hf/values/prod-3.yaml", "c: 3\n");
     sandbox.run(&["-C", "hf", "init", "--from", "helmfile", "helmfile.yaml"]).expect(0);
     assert!(!sandbox.path("hf/new").exists() && sandbox.path("hf/clusters.yaml").exists());
-    assert_eq!(sandbox.read("hf/values/web.yaml"), "a: 1 # kept\n");
+    for (name, text) in [("values/web.yaml", "a: 1 # kept\n"), ("releases/web/values.yaml", "c: 3\n")] {
+        assert_eq!(sandbox.read(&format!("hf/{name}")), text);
+    }
     sandbox.run(&["-C", "hf", "stamp"]).expect(0).says(&["2 files for 2 clusters"]);
+    assert!(sandbox.read("hf/out/prod/web/web.yaml").contains(r#"{"a":1,"b":2,"replicas":1}"#));
     sandbox
         .run(&["-C", "hf", "init", "--from", "helmfile", "helmfile.yaml"])
         .expect(2)

@@ -162,6 +162,17 @@ patches:
   - target: {kind: Deployment, name: w.*}
     patch: |-
       - {op: add, path: /spec/template/spec/containers/0/env/-, value: {name: B, value: "2"}}
+replacements:
+  - source: {kind: Service, name: web, fieldPath: metadata.name}
+    targets:
+      - select: {kind: Ingress}
+        fieldPaths: [spec.rules.0.host, "spec.tls.*.hosts.0"]
+        options: {delimiter: ., index: 0}
+      - select: {kind: Deployment, name: web}
+        fieldPaths: ["spec.template.spec.containers.[name=web].env.[name=A].value"]
+      - select: {kind: Deployment}
+        fieldPaths: ['metadata.annotations.example\.com/svc']
+        options: {create: true}
 "#,
     ),
     (
@@ -274,7 +285,7 @@ fn what_is_left_out_is_told_with_its_place() {
             "kustomization.yaml",
             "resources: [https://example.com/x.yaml, ../../out.yaml, none.yaml, cm.yaml, sub]
 helmCharts: [{name: x}]
-replacements: [{path: r.yaml}]
+replacements: [{path: r.yaml}, {source: {kind: ConfigMap}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.x.y]}]}]
 vars: []
 patches:
   - {target: {kind: Other}, patch: '- {op: remove, path: /x}'}
@@ -294,7 +305,8 @@ unknown: 1
         "`none.yaml` does not exist",
         "`sub` has no `kustomization.yaml`",
         "kustomization.yaml:2:1: warning[E0951]: `helmCharts` of Kustomize is not translated",
-        "kustomization.yaml:3:1: warning[E0951]: `replacements` of Kustomize is not translated",
+        "`r.yaml` does not exist",
+        "a replacement is not translated: there is no `data`",
         "no object of this folder is meant by the patch",
         "the patch does not apply to `ConfigMap a`",
         "`tagSuffix` of images is not translated",

@@ -190,13 +190,13 @@ fn position(folder: &str, at: usize, lists: &[(usize, &[Item])], project: &mut P
     if let Some(made) = of_files(&here, project, sources).filter(|_| here.len() == lists.len()) {
         return if is_all { made } else { format!("{made}?") };
     }
-    let names: Vec<_> =
-        here.iter().filter_map(|(cluster, _)| Some((*cluster, project.clusters.get(*cluster)?.0.clone()))).collect();
-    let number = if at == 0 { String::new() } else { format!("-{}", at + 1) };
-    for ((_, item), (_, name)) in here.iter().zip(&names) {
-        add(folder, item, Some(&format!("{name}{number}.yaml")), project, sources);
+    let names: Vec<String> =
+        here.iter().filter_map(|(cluster, _)| Some(project.clusters.get(*cluster)?.0.clone())).collect();
+    let ending = project.free_ending(folder, at + 1, &names);
+    for ((_, item), name) in here.iter().zip(&names) {
+        add(folder, item, Some(&format!("{name}{ending}")), project, sources);
     }
-    format!("{folder}/{{cluster}}{number}.yaml{}", if is_all { "" } else { "?" })
+    format!("{folder}/{{cluster}}{ending}{}", if is_all { "" } else { "?" })
 }
 
 /// Copies files whose paths have a pattern, and returns it.

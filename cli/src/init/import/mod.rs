@@ -41,7 +41,7 @@ pub(super) enum Tool {
 /// All errors of the imported files; `usage` for files that exist.
 pub(super) fn run(tool: Tool, path: &Path, dir: &Path, stderr: &Stderr) -> std::result::Result<Exit, Failed> {
     let mut sources = Sources::around(path)?;
-    let mut project = Project::default();
+    let mut project = Project::new(dir);
     let imported = match tool {
         Tool::Helmfile => helmfile::import(path, &mut sources, &mut project),
         Tool::Kustomize => kustomize::import(path, &mut sources, &mut project),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
+use dropforge::files;
 use dropforge::value::{Data, DataMap, yaml};
 
 use super::fold;
@@ -21,6 +22,10 @@ pub(super) struct Project {
     pub(super) layers: Vec<String>,
     pub(super) releases: Vec<Release>,
     files: BTreeMap<String, Content>,
+    /// The folders that are copied, by their paths in the project.
+    folders: BTreeMap<String, PathBuf>,
+    /// The folder that the project is written to.
+    dir: PathBuf,
     pub(super) notes: Notes,
 }
 
@@ -56,6 +61,11 @@ pub(super) enum Setting {
 }
 
 impl Project {
+    /// Creates a project that is to be written to `dir`.
+    pub(super) fn new(dir: &Path) -> Self {
+        Self { dir: dir.to_owned(), ..Self::default() }
+    }
+
     /// Returns the number of a cluster, which is added if it is new. Its values are added to those that it has.
     pub(super) fn cluster(&mut self, name: &str, own: DataMap) -> usize {
         let name = file_name(name);
@@ -98,10 +108,18 @@ impl Project {
         sources: &mut Sources,
         folder: &Path,
     ) -> dropforge::diagnostics::Result<String> {
-        let into = place(sources, folder);
+        let place = place(sources, folder);
+        let is_free = |into: &String| {
+            let is_own = self.folders.get(into).is_none_or(|known| known == folder);
+            let there = self.dir.join(into);
+            is_own && (!there.exists() || files::is_same(&there, folder))
+        };
+        let numbered = (2..).map(|number| format!("{place}-{number}"));
+        let into = std::iter::once(place.clone()).chain(numbered).find(is_free).unwrap_or(place);
+        self.folders.insert(into.clone(), folder.to_owned());
         for file in sources.below(folder)? {
             let Some(name) = file.to_str() else { continue };
-            self.put(&format!("{into}/{name}"), Content::Copy(folder.join(&file)));
+            self.files.insert(format!("{into}/{name}"), Content::Copy(folder.join(&file)));
         }
         Ok(into)
     }
@@ -120,6 +138,8 @@ impl Project {
             match self.files.get(&name) {
                 Some(known) if *known != content => {}
                 Some(_) => return name,
+                // A file that is there already keeps its name.
+                None if self.is_taken(&name, &content) => {}
                 None => {
                     self.files.insert(name.clone(), content);
                     return name;
@@ -127,6 +147,28 @@ impl Project {
             }
         }
         path.to_owned()
+    }
+
+    /// Returns an ending for files of these names in a folder, with the first number at which none of them is there.
+    pub(super) fn free_ending(&self, folder: &str, first: usize, names: &[String]) -> String {
+        let ending = |number: usize| if number == 1 { ".yaml".to_owned() } else { format!("-{number}.yaml") };
+        let is_free = |ending: &String| {
+            names
+                .iter()
+                .map(|name| format!("{folder}/{name}{ending}"))
+                .all(|path| !self.files.contains_key(&path) && self.dir.join(path).symlink_metadata().is_err())
+        };
+        (first..).map(ending).find(is_free).unwrap_or_default()
+    }
+
+    /// Returns `true` if there is another file at a path.
+    fn is_taken(&self, name: &str, content: &Content) -> bool {
+        let there = self.dir.join(name);
+        let is_itself = match content {
+            Content::Copy(from) => files::is_same(&there, from),
+            Content::Text(_) => false,
+        };
+        !is_itself && there.symlink_metadata().is_ok()
     }
 
     /// Gives a release a name that no other has.

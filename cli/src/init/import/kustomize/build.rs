@@ -74,7 +74,7 @@ impl<'b> Builder<'b> {
             "helmCharts" | "helmChartInflationGenerator" | "helmGlobals" => {
                 "add a release with the chart: `chart`, `values`, `namespace`"
             }
-            "replacements" | "vars" => "write the value where it is used, or as a value of the clusters",
+            "vars" => "write the value where it is used, or as a value of the clusters",
             "transformers" | "generators" | "validators" => "change the templates by hand",
             "configurations" | "openapi" | "crds" => "compare references and lists of the kinds that it describes",
             _ => "compare with `kubectl kustomize`, and write what it changes by hand",
@@ -139,7 +139,7 @@ impl<'b> Builder<'b> {
     }
 
     fn note_keys(&mut self, file: &Yaml) {
-        const KNOWN: [&str; 23] = [
+        const KNOWN: [&str; 24] = [
             "apiVersion",
             "kind",
             "metadata",
@@ -154,6 +154,7 @@ impl<'b> Builder<'b> {
             "commonAnnotations",
             "images",
             "replicas",
+            "replacements",
             "patches",
             "patchesStrategicMerge",
             "patchesJson6902",
@@ -239,6 +240,7 @@ impl<'b> Builder<'b> {
             let image = self.image(&image);
             objects.iter_mut().for_each(|object| transform::image(&mut object.data, &image));
         }
+        self.replace_all(file, folder, objects);
     }
 
     fn image(&mut self, image: &Yaml) -> Image {

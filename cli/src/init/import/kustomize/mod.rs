@@ -9,6 +9,7 @@ mod merge;
 mod names;
 mod object;
 mod patch;
+mod replace;
 mod transform;
 mod unify;
 
