@@ -70,8 +70,8 @@ fn merged_list(name: &str, items: Vec<Data>, patches: &[Data], has_keys: bool) -
         keys.iter().find(|key| plain().all(|item| has(item, key)) && items.iter().all(|item| has(item, key)))
     });
     let (Some(key), false) = (key, replaces) else { return plain().cloned().collect() };
-    let (mut left, mut found) = (items, Vec::new());
-    for patch in plain() {
+    let (mut left, mut found) = (items.clone(), Vec::new());
+    for patch in plain().filter(|patch| !is_lost(name, key, patch, &items)) {
         let is_meant = |item: &Data| item.get(key) == patch.get(key) && is_same_protocol(name, item, patch);
         let own = left.iter().position(is_meant).map(|at| left.remove(at));
         if own.is_some() || directive(patch).as_deref() != Some("delete") {
@@ -81,10 +81,18 @@ fn merged_list(name: &str, items: Vec<Data>, patches: &[Data], has_keys: bool) -
     found.into_iter().chain(left).collect()
 }
 
+/// Returns `true` for a port without a protocol where all ports of its number have one: Kustomize loses it.
+fn is_lost(name: &str, key: &str, patch: &Data, items: &[Data]) -> bool {
+    let mut same = items.iter().filter(|item| item.get(key) == patch.get(key)).peekable();
+    name == "ports"
+        && patch.get("protocol").is_none()
+        && same.peek().is_some()
+        && same.all(|item| item.get("protocol").is_some())
+}
+
 /// Ports of one number may have several protocols.
 fn is_same_protocol(name: &str, item: &Data, patch: &Data) -> bool {
-    let protocol = |item: &Data| item.get("protocol").and_then(Data::as_str).unwrap_or("TCP").to_owned();
-    name != "ports" || protocol(item) == protocol(patch)
+    name != "ports" || item.get("protocol") == patch.get("protocol")
 }
 
 /// Applies the operations of RFC 6902.
@@ -200,6 +208,11 @@ mod tests {
                 r#"{"env": [{"name": "a"}]}"#,
                 r#"{"env": [{"$patch": "replace"}, {"name": "c"}]}"#,
                 r#"{"env": [{"name": "c"}]}"#,
+            ),
+            (
+                r#"{"ports": [{"port": 1, "protocol": "UDP"}, {"port": 2}]}"#,
+                r#"{"ports": [{"port": 1, "name": "lost"}, {"port": 2, "name": "b"}]}"#,
+                r#"{"ports": [{"port": 2, "name": "b"}, {"port": 1, "protocol": "UDP"}]}"#,
             ),
             (r#"{"args": ["a", "b"]}"#, r#"{"args": ["c"]}"#, r#"{"args": ["c"]}"#),
             (r#"{"a": {"x": 1}}"#, r#"{"a": {"$patch": "replace", "y": 1}}"#, r#"{"a": {"y": 1}}"#),
