@@ -28,16 +28,16 @@ use crate::stderr::Stderr;
 /// Writes `dropforge.toml`, templates, `values.yaml` and `clusters.yaml`. Existing
 /// files are not overwritten.
 ///
-/// A project that is imported renders the same objects for what it understands. What
-/// is left out is a warning, and a `TODO` in `dropforge.toml`.
+/// An imported project renders the same objects as the other tool. What is left out
+/// is a warning, and a `TODO` in `dropforge.toml`.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct InitArgs {
     /// Write to this directory [default: the current one]
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Select the language of the templates, or import from another tool: `--from helmfile FILE`; `helm` is `tera` with
-    /// notes for users of Helm
+    /// Select the language of the templates, or import a path of another tool: `--from helmfile FILE`, `--from kustomize
+    /// DIR`, `--from applicationset FILE`; `helm` is `tera` with notes for users of Helm
     #[arg(long, value_names = ["WHAT", "PATH"], num_args = 1..=2, value_parser = FromParser)]
     from: Vec<OsString>,
 }

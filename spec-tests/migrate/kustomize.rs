@@ -254,7 +254,10 @@ fn one_overlay_and_folders_without_overlays_are_imported() {
     import(&sandbox, "kustomize", "app/overlays/prod");
     compare(&sandbox, &[("prod", "app/overlays/prod")]);
     let sandbox = Sandbox::with(&[
-        ("a/kustomization.yaml", "resources: [x.yaml]\nnameSuffix: -v1\ncommonLabels: {app: a}\n"),
+        (
+            "a/kustomization.yaml",
+            "resources: [x.yaml]\nnameSuffix: -v1\ncommonLabels: {app: a}\nconfigMapGenerator: [{name: none}]\nsecretGenerator: [{name: none}]\npatches: [{path: patch.yaml}]\n",
+        ),
         (
             "a/x.yaml",
             "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: x, annotations: {}}\nspec: {jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: 'r:5000/i@sha256:00'}], volumes: [{name: v, secret: {secretName: s}}]}}}}}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: n}\n",
@@ -267,6 +270,7 @@ fn one_overlay_and_folders_without_overlays_are_imported() {
             "b/y.yaml",
             "apiVersion: v1\nkind: List\nitems:\n- apiVersion: example.com/v1\n  kind: Thing\n  metadata: {name: y}\n  spec: {image: 'r:5000/i:1', containers: [{name: a, image: 'r:5000/i:1'}]}\n- apiVersion: v1\n  kind: Namespace\n  metadata: {name: old}\n",
         ),
+        ("a/patch.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  t: |\n    a\n    b"),
         ("c/kustomization.yaml", "resources: [z.yaml]\n"),
         (
             "c/z.yaml",
@@ -297,12 +301,14 @@ unknown: 1
         ),
         ("cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"),
         ("sub/x.yaml", "kind: A\nmetadata: {name: a}\n"),
+        ("alone/kustomization.yaml", "resources: []\n"),
     ]);
     let outcome = sandbox.run(&["init", "new", "--from", "kustomize", ".", "--error-format", "short"]).expect(0);
     let told = [
         "kustomization.yaml:1:13: warning[E0951]: `https://example.com/x.yaml` is not in the repository",
         "`../../out.yaml` lies outside of",
         "`none.yaml` does not exist",
+        "`alone` is used by no other folder",
         "`sub` has no `kustomization.yaml`",
         "kustomization.yaml:2:1: warning[E0951]: `helmCharts` of Kustomize is not translated",
         "`r.yaml` does not exist",

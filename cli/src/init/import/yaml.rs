@@ -129,7 +129,8 @@ impl Yaml {
 
     /// Returns the value. An integer such as `0644` is octal, as Kubernetes, Helm and Kustomize read it.
     pub(super) fn data(&self) -> Data {
-        data(&self.node)
+        let text = self.file.read.text();
+        data(&self.node, (!text.ends_with('\n')).then_some(text))
     }
 
     /// Returns the value of a map.
@@ -144,15 +145,29 @@ impl Yaml {
     }
 }
 
-fn data(node: &Node) -> Data {
+/// Returns the value of a node. `open` is the text of its file, if that does not end with a line break.
+fn data(node: &Node, open: Option<&str>) -> Data {
     match &node.kind {
-        Kind::List(items) => Data::List(items.iter().map(data).collect()),
+        Kind::List(items) => Data::List(items.iter().map(|item| data(item, open)).collect()),
         Kind::Map(entries) => {
-            Data::Map(entries.iter().map(|entry| (entry.name.as_ref().to_owned(), data(&entry.value))).collect())
+            Data::Map(entries.iter().map(|entry| (entry.name.as_ref().to_owned(), data(&entry.value, open))).collect())
         }
         Kind::Int(_) if node.style == Style::Plain => octal(&node.text).map_or_else(|| node.to_data(), Data::Int),
+        Kind::Str if open.is_some_and(|text| is_last_block(node, text)) => {
+            Data::Str(node.text.strip_suffix('\n').unwrap_or(&node.text).to_owned())
+        }
         _ => node.to_data(),
     }
+}
+
+/// Returns `true` for a block of text at the very end of a file: where the file has no last line break, the readers of Go
+/// give the text none.
+fn is_last_block(node: &Node, file: &str) -> bool {
+    let is_block = matches!(node.style, Style::Literal | Style::Folded) && node.text.ends_with('\n');
+    let rest = file.get(node.span.start as usize..).unwrap_or("");
+    is_block
+        && rest.lines().count() == node.text.lines().count()
+        && rest.lines().last().map(str::trim) == node.text.lines().last().map(str::trim)
 }
 
 /// Returns the value of an integer that YAML 1.1 reads as octal.

@@ -60,7 +60,7 @@ impl Builder<'_> {
             ("kind".to_owned(), text(kind)),
             ("metadata".to_owned(), Data::Map(metadata)),
         ]);
-        if !data.is_empty() {
+        if !data.is_empty() || kind == "Secret" {
             map.insert("data".to_owned(), Data::Map(data));
         }
         if kind == "Secret" {

@@ -116,7 +116,22 @@ fn roots(folder: &Path, sources: &mut Sources, project: &mut Project) -> Result<
     // A circle of folders has no root: each of them is tried, and reports it.
     let free: Vec<PathBuf> = found.iter().filter(|folder| !used.contains(*folder)).cloned().collect();
     let free = if free.is_empty() { found.into_iter().take(1).collect() } else { free };
+    let free = only_itself(free, folder, project);
     Ok(free.into_iter().map(|root| named(root, folder, &with_bases)).collect())
+}
+
+/// Leaves the imported folder alone if it is one of the roots. The others are noted.
+fn only_itself(roots: Vec<PathBuf>, folder: &Path, project: &mut Project) -> Vec<PathBuf> {
+    let (own, others): (Vec<_>, Vec<_>) = roots.into_iter().partition(|root| root == folder);
+    if own.is_empty() {
+        return others;
+    }
+    for other in others {
+        let path = dropforge::engine::path_from_here(&other);
+        let message = format!("`{path}` is used by no other folder, and is left out");
+        project.notes.left_out(None, message, "import it by itself, or name it among `resources`");
+    }
+    own
 }
 
 /// Names the cluster and the release of a folder: `web/overlays/prod` is `web` in `prod`.
