@@ -183,6 +183,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::SnapshotMissing, By(by_command)),
     (Code::SnapshotObsolete, By(by_command)),
     (Code::LowCoverage, By(by_command)),
+    (Code::NotTranslated, By(by_command)),
 ];
 
 /// Reviews a template that reads an input missing from its schema.
@@ -504,10 +505,10 @@ impl Provoked {
     }
 }
 
-/// Returns the codes that the tests of `dropforge test` expect.
+/// Returns the codes that the tests of `dropforge test` and of imports expect.
 fn by_command() -> Vec<Code> {
-    let tests = include_str!("../cli/template_tests.rs");
-    Code::ALL.iter().copied().filter(|code| tests.contains(code.id())).collect()
+    let tests = [include_str!("../cli/template_tests.rs"), include_str!("../migrate/helmfile.rs")];
+    Code::ALL.iter().copied().filter(|code| tests.iter().any(|text| text.contains(code.id()))).collect()
 }
 
 #[test]
