@@ -1,5 +1,7 @@
 //! A platform in one run: layers of values, many releases, and what is checked across them.
 
 mod example;
+mod kustomize;
 mod layers;
+mod patches;
 mod releases;

@@ -57,6 +57,8 @@ pub enum ValuesFile {
     Map(DataMap, Place),
     /// A template of values, which is rendered for each cluster.
     Template(Template),
+    /// The text of a patch.
+    Text(Arc<Source>),
 }
 
 impl ValuesFile {
@@ -65,12 +67,27 @@ impl ValuesFile {
         match self {
             Self::Map(_, place) => std::slice::from_ref(place.source()),
             Self::Template(template) => template.program().sources(),
+            Self::Text(text) => std::slice::from_ref(text),
         }
     }
 }
 
+/// What the files of a list are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FileUse {
+    /// Layers of the values of clusters.
+    Layer,
+    /// Values of a release, or templates of some.
+    Values,
+    /// A patch, or a template of one.
+    Patch,
+}
+
+/// Paths of files with the same use.
+pub type LayerList<'l> = (FileUse, &'l [LayerPath]);
+
 /// Reads the file at a path. Returns `None` for one that is missing and may be.
-type ReadFile<'r> = dyn FnMut(&str, bool) -> Result<Option<ValuesFile>> + 'r;
+type ReadFile<'r> = dyn FnMut(FileUse, &str, bool) -> Result<Option<ValuesFile>> + 'r;
 
 /// Reads the values at a path. Returns `None` for a file that is missing and may be.
 type ReadValues<'r> = dyn FnMut(&str, bool) -> Result<Option<(DataMap, Place)>> + 'r;
@@ -82,13 +99,18 @@ const END: usize = usize::MAX;
 struct LayerFiles<'r> {
     read: &'r mut ReadFile<'r>,
     files: Vec<ValuesFile>,
-    /// The numbers of files by their paths.
-    numbers: HashMap<String, Result<Option<usize>>>,
+    /// The numbers of files by their uses and paths.
+    numbers: HashMap<(FileUse, String), Result<Option<usize>>>,
 }
 
 impl LayerFiles<'_> {
     /// Returns the numbers of the files of some layers for a cluster.
-    fn of_cluster(&mut self, layers: &[LayerPath], cluster: &Cluster, view: &View<'_>) -> Result<Vec<usize>> {
+    fn of_cluster(
+        &mut self,
+        (kind, layers): LayerList<'_>,
+        cluster: &Cluster,
+        view: &View<'_>,
+    ) -> Result<Vec<usize>> {
         let of = |layer: &LayerPath| match layer.is_optional {
             true => Ok(layer.pattern.known_text_for(cluster.name(), view)?.ok()),
             false => layer.pattern.text_for(cluster.name(), view).map(Some),
@@ -97,7 +119,7 @@ impl LayerFiles<'_> {
         for layer in layers {
             let path = of(layer).map_err(|error| cluster.label(error.with_field(LAYER, layer.path()), ""));
             let number = match path? {
-                Some(path) => self.number(layer, &path)?,
+                Some(path) => self.number(kind, layer, &path)?,
                 None => None,
             };
             numbers.extend(number);
@@ -106,23 +128,24 @@ impl LayerFiles<'_> {
     }
 
     /// Returns the numbers of the files of those layers that are the same for all clusters.
-    fn of_all(&mut self, layers: &[LayerPath]) -> Result<Vec<usize>> {
+    fn of_all(&mut self, (kind, layers): LayerList<'_>) -> Result<Vec<usize>> {
         let constant = layers.iter().filter(|layer| layer.is_constant());
-        let numbers = constant.map(|layer| self.number(layer, layer.path()));
+        let numbers = constant.map(|layer| self.number(kind, layer, layer.path()));
         numbers.filter_map(Result::transpose).collect()
     }
 
-    fn number(&mut self, layer: &LayerPath, path: &str) -> Result<Option<usize>> {
-        if let Some(known) = self.numbers.get(path) {
+    fn number(&mut self, kind: FileUse, layer: &LayerPath, path: &str) -> Result<Option<usize>> {
+        let key = (kind, path.to_owned());
+        if let Some(known) = self.numbers.get(&key) {
             return known.clone();
         }
-        let read = (self.read)(path, layer.is_optional);
+        let read = (self.read)(kind, path, layer.is_optional);
         let number = read.map_err(|error| of_layer(error, layer)).map(|file| {
             let number = file.is_some().then_some(self.files.len());
             self.files.extend(file);
             number
         });
-        self.numbers.insert(path.to_owned(), number.clone());
+        self.numbers.insert(key, number.clone());
         number
     }
 }
@@ -184,34 +207,34 @@ impl LayerGroups {
         fleet: &mut Fleet,
         read: &mut ReadValues<'_>,
     ) -> std::result::Result<Self, Vec<Failure>> {
-        let mut map = |path: &str, may_be_missing: bool| {
+        let mut map = |_: FileUse, path: &str, may_be_missing: bool| {
             let file = read(path, may_be_missing)?;
             Ok(file.map(|(map, place)| ValuesFile::Map(map, place)))
         };
-        let mut all = Self::read_all(&[layers], fleet, &mut map)?;
+        let mut all = Self::read_all(&[(FileUse::Layer, layers)], fleet, &mut map)?;
         Ok(all.pop().unwrap_or_default())
     }
 
-    /// Works like [`LayerGroups::read`], for several lists of layers. The groups are clusters with the same files in all of
-    /// them.
+    /// Works like [`LayerGroups::read`], for several lists of files. The groups are clusters with the same files in all of
+    /// them. `read` is called once for each path and use.
     ///
     /// # Errors
     /// Same as [`LayerGroups::read`].
     pub fn read_all(
-        lists: &[&[LayerPath]],
+        lists: &[LayerList<'_>],
         fleet: &mut Fleet,
-        read: &mut dyn FnMut(&str, bool) -> Result<Option<ValuesFile>>,
+        read: &mut ReadFile<'_>,
     ) -> std::result::Result<Vec<Self>, Vec<Failure>> {
         let mut files = LayerFiles { read, files: Vec::new(), numbers: HashMap::new() };
-        let shared = lists.iter().map(|layers| files.of_all(layers)).collect::<Result<Vec<_>>>();
+        let shared = lists.iter().map(|list| files.of_all(*list)).collect::<Result<Vec<_>>>();
         let shared = shared.map_err(|error| vec![Failure::new(error)])?;
         let (mut groups, mut uses) = (Vec::<Vec<usize>>::new(), BTreeMap::<usize, usize>::new());
-        if !lists.iter().copied().flatten().all(LayerPath::is_constant) {
+        if !lists.iter().flat_map(|(_, layers)| *layers).all(LayerPath::is_constant) {
             groups = fleet.group(&mut |cluster| {
                 let (mut all, shared, own) = (Vec::new(), DataMap::default(), cluster.inputs()?);
                 let view = View::new(&shared, &own, Merge::Deep);
-                for layers in lists {
-                    let own = files.of_cluster(layers, cluster, &view);
+                for list in lists {
+                    let own = files.of_cluster(*list, cluster, &view);
                     all.extend(own.map_err(|error| error.for_cluster(cluster.name()))?);
                     all.push(END);
                 }
@@ -227,7 +250,7 @@ impl LayerGroups {
         fleet.set_own_files(own.collect());
         let one = |(nth, shared)| {
             let own = |key: &Vec<usize>| key.split(|number| *number == END).nth(nth).unwrap_or_default().to_vec();
-            let inputs = lists.get(nth).copied().unwrap_or_default().iter().flat_map(|layer| layer.pattern.inputs());
+            let inputs = lists.get(nth).map_or(&[][..], |(_, layers)| *layers).iter().flat_map(|layer| layer.pattern.inputs());
             let inputs = inputs.map(str::to_owned).collect();
             Self { inputs, files: read.clone(), shared, groups: groups.iter().map(own).collect() }
         };
@@ -255,7 +278,7 @@ impl LayerGroups {
         let files = |files: Vec<&ValuesFile>| {
             let own = files.into_iter().filter_map(|file| match file {
                 ValuesFile::Map(map, place) => Some((map.clone(), place.clone())),
-                ValuesFile::Template(_) => None,
+                ValuesFile::Template(_) | ValuesFile::Text(_) => None,
             });
             values.iter().cloned().chain(own).collect()
         };

@@ -81,6 +81,7 @@ mod output_dir;
 mod output_files;
 mod output_names;
 mod output_path;
+mod patches;
 mod pattern;
 mod pieces;
 mod plan;
@@ -128,7 +129,7 @@ pub use hidden_changes::hidden as without_secrets;
 pub use input::{CsvTypes, Format};
 pub use job::{FilePreview, Job, Options, Order, Renderer, RunMode, Stamp, Watch};
 pub use kube::KubeSchemas;
-pub use layer_files::{LayerGroups, LayerPath, ValuesFile};
+pub use layer_files::{FileUse, LayerGroups, LayerList, LayerPath, ValuesFile};
 pub use layers::{Layers, Overlay};
 pub use layout::{DEFAULT_LAYOUT, Layout, RELEASES_LAYOUT};
 pub use missing::MissingNames;
@@ -141,6 +142,7 @@ pub use output_names::TemplatePaths;
 pub use output_names::{document_name, output_name, outputs};
 #[doc(hidden)]
 pub use output_path::check_path;
+pub use patches::{Patch, PatchContent, PatchForm, PatchTarget, Patches, patch_without_target};
 pub use pattern::Pattern;
 #[doc(hidden)]
 pub use pieces::Piece;

@@ -1,14 +1,15 @@
 //! Releases: the charts and the sets of templates of a project, each with its values, for the clusters that want them.
 
 mod check;
+mod patches;
 mod read;
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dropforge::bulk::{
-    ChartSet, Condition, DocumentCheck, Fleet, LayerGroups, LayerPath, Release, ReleaseSet, ReleaseValues, ValuesFile,
-    dialect_of, discover, engine,
+    ChartSet, Condition, DocumentCheck, FileUse, Fleet, LayerGroups, LayerList, Patches, Release, ReleaseSet,
+    ReleaseValues, ValuesFile, dialect_of, discover, engine,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge::dialect::helm::chart::UserValues;
@@ -16,11 +17,12 @@ use dropforge::engine::Dialect;
 
 use crate::chart::{self, ReleasesArgs};
 use crate::exit::Failed;
-use crate::input::InputFiles;
+use crate::input::{InputFiles, refuse_other_url};
 use crate::layers::{assignments, is_missing_layer, values_file};
 use crate::options::{LanguageArgs, SetArgs};
 use crate::run::{ReadSet, RunArgs};
 use crate::stderr::Stderr;
+use patches::PatchDefinition;
 use read::Definition;
 
 pub(crate) use check::check;
@@ -97,9 +99,10 @@ impl Definitions {
         self.all.iter().filter_map(|one| one.chart.as_deref())
     }
 
-    /// Returns the values files of each release.
-    fn values(&self) -> impl Iterator<Item = &[LayerPath]> {
-        self.all.iter().map(|one| one.values.as_slice())
+    /// Returns the values files of each release, and then the file of each patch that has one.
+    fn files(&self) -> impl Iterator<Item = LayerList<'_>> {
+        let values = self.all.iter().map(|one| (FileUse::Values, one.values.as_slice()));
+        values.chain(self.all.iter().flat_map(|one| &one.patches).filter_map(PatchDefinition::file))
     }
 
     /// Returns the release that a `--set` option names: `web:image.tag=v2`, and the rest of it.
@@ -130,15 +133,19 @@ impl RunArgs<'_> {
         files: &mut InputFiles,
     ) -> std::result::Result<Vec<LayerGroups>, Failed> {
         let layers = self.fleet.map_or(Ok(Vec::new()), |args| args.layer_paths())?;
-        let lists: Vec<&[LayerPath]> = std::iter::once(layers.as_slice()).chain(definitions.values()).collect();
-        let mut read = |path: &str, may_be_missing: bool| {
+        let layers = std::iter::once((FileUse::Layer, layers.as_slice()));
+        let lists: Vec<LayerList<'_>> = layers.chain(definitions.files()).collect();
+        let mut read = |of: FileUse, path: &str, may_be_missing: bool| {
             let path = Path::new(path);
             if is_missing_layer(path, may_be_missing, files) {
                 return Ok(None);
             }
-            let is_values = layers.iter().any(|layer| layer.path() == path.to_string_lossy());
-            match dialect_of(&path.to_string_lossy()).filter(|_| !is_values) {
+            match dialect_of(&path.to_string_lossy()).filter(|_| of != FileUse::Layer) {
                 Some(dialect) => self.values_template(path, dialect, files).map(ValuesFile::Template).map(Some),
+                None if of == FileUse::Patch => {
+                    refuse_other_url(path, "patches")?;
+                    files.values(path, "patches").map(ValuesFile::Text).map(Some)
+                }
                 None => {
                     let (map, place) = values_file(path, "--layer -", files)?;
                     Ok(Some(ValuesFile::Map(map, place)))
@@ -182,10 +189,13 @@ impl RunArgs<'_> {
         files: &mut InputFiles,
         stderr: &Stderr,
     ) -> std::result::Result<ReadSet, Failed> {
-        let mut releases = Vec::new();
+        let (mut releases, mut groups) = (Vec::new(), groups);
+        let mut of_patches = groups.split_off(definitions.all.len().min(groups.len())).into_iter();
         for (at, (one, groups)) in definitions.all.iter().zip(groups).enumerate() {
             let sets = definitions.sets_of(&self.values.sets, Some(at));
-            releases.push(self.release(one, groups, &sets, files, stderr)?);
+            let release = self.release(one, groups, &sets, files, stderr)?;
+            let patches = patches::patches(&one.patches, &one.source, &mut of_patches)?;
+            releases.push(Release { patches, ..release });
         }
         let (set, outputs, mut paths) = ReleaseSet::new(releases, (self.warnings.strict, definitions.is_part));
         if definitions.is_part {
@@ -214,7 +224,7 @@ impl RunArgs<'_> {
             None => self.templates_of(&one.templates, &one.options.language, files, stderr)?,
         };
         let when = one.when.as_ref().map(|(text, span)| Condition::parse(text, &one.source, *span)).transpose()?;
-        Ok(Release { name: one.name.clone(), set, outputs, paths, when, values })
+        Ok(Release { name: one.name.clone(), set, outputs, paths, when, values, patches: Patches::default() })
     }
 
     fn chart_of(

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Command, FromArgMatches};
+use dropforge::bulk::values::Step;
 use dropforge::bulk::{Format, LayerPath, Pattern, input};
 use dropforge::diagnostics::{Code, Diagnostic, nearest};
 use dropforge::text::{Source, Span};
@@ -12,6 +13,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::ReleaseOptions;
+use super::patches::{self, PatchDefinition};
 use crate::glob;
 use crate::input::InputFiles;
 
@@ -20,7 +22,7 @@ const RELEASE: &str = "release";
 const INCLUDE: &str = "include";
 
 /// The keys of a release that are no options.
-const KEYS: [&str; 6] = ["name", "chart", "templates", "values", "when", "labels"];
+const KEYS: [&str; 7] = ["name", "chart", "templates", "values", "patches", "when", "labels"];
 
 /// A release as a project file defines it.
 #[derive(Debug)]
@@ -32,6 +34,7 @@ pub(crate) struct Definition {
     pub(crate) chart: Option<PathBuf>,
     pub(crate) templates: Vec<PathBuf>,
     pub(crate) values: Vec<LayerPath>,
+    pub(crate) patches: Vec<PatchDefinition>,
     /// The condition on clusters, with its place.
     pub(crate) when: Option<(String, Span)>,
     pub(crate) labels: Vec<(String, String)>,
@@ -63,6 +66,8 @@ struct Table<'t> {
     dir: &'t Path,
     keys: &'t DeTable<'t>,
     span: Span,
+    /// Its number in the file.
+    nth: usize,
 }
 
 impl Reader<'_> {
@@ -80,7 +85,9 @@ impl Reader<'_> {
         for (key, value) in table.get_ref() {
             let span = Span::of(value.span());
             match (key.get_ref().as_ref(), value.get_ref()) {
-                (RELEASE, DeValue::Array(items)) => items.iter().for_each(|item| self.item(&source, dir, item)),
+                (RELEASE, DeValue::Array(items)) => {
+                    items.iter().enumerate().for_each(|(nth, item)| self.item(&source, dir, (nth, item)));
+                }
                 (RELEASE, _) => {
                     let error = error(&source, span, "`release` must be a list of tables");
                     self.errors.push(error.with_help("write `[[release]]` above each release"));
@@ -95,12 +102,12 @@ impl Reader<'_> {
         }
     }
 
-    fn item(&mut self, source: &Arc<Source>, dir: &Path, item: &Spanned<DeValue<'_>>) {
+    fn item(&mut self, source: &Arc<Source>, dir: &Path, (nth, item): (usize, &Spanned<DeValue<'_>>)) {
         let span = Span::of(item.span());
         let DeValue::Table(keys) = item.get_ref() else {
             return self.errors.push(error(source, span, "a release must be a table"));
         };
-        self.release(&Table { source, dir, keys, span });
+        self.release(&Table { source, dir, keys, span, nth });
     }
 
     /// Reads the files that `include` names: paths and globs relative to the project file.
@@ -137,7 +144,7 @@ impl Reader<'_> {
                 Err(error) => self.errors.push(error.at(table.source, span, "")),
             }
         }
-        let labels = self.labels(table);
+        let (labels, patches) = (self.labels(table), self.patches(table));
         let options = self.options(table);
         let is_one = chart.is_some() == templates.is_empty();
         if !is_one && self.errors.len() == before {
@@ -153,6 +160,7 @@ impl Reader<'_> {
                 chart: chart.map(|(path, _)| table.dir.join(path)),
                 templates,
                 values,
+                patches,
                 when,
                 labels,
                 options,
@@ -165,6 +173,12 @@ impl Reader<'_> {
     fn list(&mut self, table: &Table<'_>, key: &str) -> Option<Vec<(String, Span)>> {
         let value = table.keys.get(key)?;
         self.texts(table.source, key, value)
+    }
+
+    fn patches(&mut self, table: &Table<'_>) -> Vec<PatchDefinition> {
+        let above = [Step::Key(RELEASE.to_owned()), Step::Index(table.nth)];
+        let value = table.keys.get("patches");
+        value.map(|value| patches::read(table.source, (table.dir, &above), value, &mut self.errors)).unwrap_or_default()
     }
 
     fn labels(&mut self, table: &Table<'_>) -> Vec<(String, String)> {
@@ -273,7 +287,7 @@ impl Reader<'_> {
     }
 }
 
-fn error(source: &Arc<Source>, span: Span, message: impl Into<String>) -> Box<Diagnostic> {
+pub(super) fn error(source: &Arc<Source>, span: Span, message: impl Into<String>) -> Box<Diagnostic> {
     Diagnostic::new(Code::Usage, message).at(source, span, "")
 }
 

@@ -158,6 +158,7 @@ codes! {
     ClosedPipe           "E0905" "file.closed_pipe"            "the reader of the output has closed the pipe";
     InvalidOutput        "E0906" "file.invalid_output"         "an output is not valid YAML or JSON";
     UnfitOutput          "E0907" "file.unfit_output"           "an output does not fit the schema of its kind";
+    UnfitPatch           "E0908" "file.unfit_patch"            "a patch does not fit an object";
     NoTemplates          "E0911" "plan.no_templates"           "there is no template to render";
     BadOutputName        "E0912" "plan.bad_output_name"        "a name cannot be part of an output path";
     BadLayout            "E0913" "plan.bad_layout"             "a layout is invalid or a value for it is missing";

@@ -25,12 +25,14 @@ pub struct Flow {
     pub is_secret: bool,
     /// `true` if it was put into a map under a key that was read later, perhaps of another map.
     pub is_put: bool,
+    /// The recording that it belongs to, of an output that several recordings explain. 0 is that of the template.
+    pub recording: usize,
 }
 
 impl Flow {
     /// Returns the flow of any inputs: of secrets, or of too many to name.
     fn any(is_secret: bool, is_put: bool) -> Self {
-        Self { path: Vec::new(), value: None, is_direct: false, is_secret, is_put }
+        Self { path: Vec::new(), value: None, is_direct: false, is_secret, is_put, recording: 0 }
     }
 }
 
@@ -215,7 +217,7 @@ impl Recording {
 
 /// Adds an input unless it is there.
 fn add_input(flows: &mut Vec<Flow>, path: Vec<Step>, shown: Option<&str>, (is_direct, is_put): (bool, bool)) {
-    add(flows, Flow { path, value: shown.map(str::to_owned), is_direct, is_secret: false, is_put });
+    add(flows, Flow { path, value: shown.map(str::to_owned), is_direct, is_secret: false, is_put, recording: 0 });
 }
 
 fn add(flows: &mut Vec<Flow>, new: Flow) {

@@ -11,7 +11,7 @@ mod format;
 mod places;
 mod rows;
 mod sops;
-mod toml;
+pub(crate) mod toml;
 
 #[cfg(feature = "arrow")]
 pub use arrow::{Batches, batches};
@@ -92,7 +92,7 @@ fn failed(source: &Arc<Source>, range: Range<usize>, message: impl Into<String>)
 
 /// Returns the default limits, without a limit for the length of an input file. The expansion of YAML aliases is
 /// bounded by that length.
-fn limits() -> Limits {
+pub(super) fn limits() -> Limits {
     Limits { source_bytes: usize::MAX, ..Limits::default() }
 }
 

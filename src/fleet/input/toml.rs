@@ -35,16 +35,27 @@ pub(super) fn toml(source: &Arc<Source>) -> Result<DataMap> {
 
 /// Finds the value at `path`. Returns `None` for a document with errors.
 pub(super) fn find(source: &Arc<Source>, path: &[Step]) -> Option<Span> {
+    at(source, path, |value, _| Span::of(value.span()))
+}
+
+/// Calls `found` with the value at `path`, as it is written and read. Returns `None` for a document with errors.
+pub(crate) fn at<T>(
+    source: &Arc<Source>,
+    path: &[Step],
+    found: impl FnOnce(&::toml::Spanned<DeValue<'_>>, &Data) -> T,
+) -> Option<T> {
     check_depth(source).ok()?;
     let (table, errors) = DeTable::parse_recoverable(source.text());
     let (first, rest) = path.split_first().filter(|_| errors.is_empty())?;
-    let found =
+    let value =
         rest.iter().try_fold(table.get_ref().get(first.key()?)?, |value, step| match (step, value.get_ref()) {
             (Step::Key(key), DeValue::Table(table)) => table.get(key.as_str()),
             (Step::Index(at), DeValue::Array(items)) => items.get(*at),
             _ => None,
         })?;
-    Some(Span::of(found.span()))
+    let mut conversion = Conversion { source, depth: Limits::default().value_depth, errors: Vec::new() };
+    let data = conversion.value(value.get_ref(), Span::of(value.span()), path.len());
+    Some(found(value, &data))
 }
 
 /// Checks the depth of keys and brackets before anything is built, because dropping a deep value takes stack.

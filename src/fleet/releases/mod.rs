@@ -4,6 +4,7 @@
 //! and one state are made of them.
 
 mod objects;
+mod patched;
 mod stamper;
 mod unread;
 mod values;
@@ -11,6 +12,7 @@ mod values;
 use self::objects::ObjectCheck;
 use self::stamper::ReleaseStamper;
 use self::values::CLUSTER;
+pub(crate) use self::values::rendered;
 pub use self::values::{Condition, ReleaseValues};
 use super::charts::{ChartSet, OwnInputs};
 use super::cluster::Cluster;
@@ -19,6 +21,7 @@ use super::kube::KubeSchemas;
 use super::layer_files::ValuesFile;
 use super::layers::{Layers, Overlay};
 use super::output_names::TemplatePaths;
+use super::patches::{ClusterPatches, Patches};
 use super::pattern::Pattern;
 use super::plan::{Output, Plan};
 use super::plan_digest::PlanDigest;
@@ -50,6 +53,8 @@ pub struct Release {
     pub when: Option<Condition>,
     /// The values of the release.
     pub values: ReleaseValues,
+    /// The patches of what it renders.
+    pub patches: Patches,
 }
 
 impl Release {
@@ -63,12 +68,48 @@ impl Release {
         let own = self.overlay(layers, cluster)?;
         let mut recorded = self.set.record_over(template, layers, (cluster, &own))?;
         recorded.release = self.givens(layers, cluster)?;
+        if !self.patches.is_empty() {
+            let outputs = self.unpatched(template, &recorded, layers, (cluster, &own))?;
+            let patched = self.patches.record(outputs, (layers, cluster), self.namespace(layers, cluster))?;
+            recorded.patched = Some(Box::new(patched));
+        }
         Ok(recorded)
+    }
+
+    /// Returns the names and texts of the outputs that a recording has, without patches.
+    fn unpatched(
+        &self,
+        template: &str,
+        recorded: &RecordedOutput,
+        layers: &Layers,
+        (cluster, own): (&Cluster, &Overlay<'_>),
+    ) -> Result<Vec<(String, String)>> {
+        if let Some(text) = recorded.text() {
+            let output = self.outputs.all.iter().find(|output| output.template == template);
+            return Ok(output.into_iter().map(|output| (output.name.clone(), text.to_owned())).collect());
+        }
+        let (mut text, mut ends, mut rendered) = (String::new(), Vec::new(), Ok(()));
+        let stamper = self.set.stamper_of(&self.outputs.all, None, layers, None)?;
+        stamper.work(&mut |renderer| rendered = renderer.render(cluster, own, &mut text, &mut ends));
+        rendered?;
+        let mut start = 0;
+        let mut part = |end: usize| text.get(std::mem::replace(&mut start, end)..end).unwrap_or("").to_owned();
+        let texts = ends.into_iter().map(|end| end.map(&mut part)).collect::<Result<Vec<_>>>()?;
+        Ok(self.outputs.all.iter().map(|output| output.name.clone()).zip(texts).collect())
     }
 
     /// Returns the namespace of objects that name none, for a cluster.
     fn namespace(&self, layers: &Layers, cluster: &Cluster) -> String {
         self.chart().map(|chart| chart.namespace_of(layers, cluster)).unwrap_or_default()
+    }
+
+    /// Returns the patches of a cluster.
+    fn patches_of(
+        &self,
+        layers: &Layers,
+        cluster: &Cluster,
+    ) -> std::result::Result<ClusterPatches<'_>, Vec<Box<Diagnostic>>> {
+        self.patches.of_cluster(layers, cluster, self.namespace(layers, cluster))
     }
 
     /// Returns the chart, unless the release has templates.
@@ -141,13 +182,14 @@ impl RunSet for ReleaseSet {
         let sets = self.releases.iter().filter(|release| release.chart().is_none());
         let templates = sets.flat_map(|release| release.set.templates());
         let conditions = self.releases.iter().filter_map(|release| release.when.as_ref());
-        let values = self.releases.iter().flat_map(|release| release.values.templates());
+        let values = self.releases.iter().flat_map(|release| release.values.templates().chain(release.patches.templates()));
         let mut read = ReadValues::by(templates.chain(conditions.clone().map(Condition::template)).chain(values));
         conditions.for_each(|condition| read.add_below(condition.template(), CLUSTER));
         self.add_reads_of_charts(&mut read);
         for release in &self.releases {
             let of_chart = release.chart().into_iter().flat_map(ChartSet::inputs);
-            let inputs = release.name.inputs().chain(release.values.inputs()).chain(of_chart);
+            let of_patches = release.patches.inputs();
+            let inputs = release.name.inputs().chain(release.values.inputs()).chain(of_patches).chain(of_chart);
             inputs.for_each(|path| read.add(path));
         }
         read
@@ -250,6 +292,10 @@ impl RunSet for ReleaseSet {
 
     fn warnings(&self) -> Vec<Box<Diagnostic>> {
         let of_sets = self.releases.iter().flat_map(|release| release.set.warnings());
-        of_sets.chain(self.objects.warnings()).collect()
+        let of_patches = self.releases.iter().flat_map(|release| {
+            let warnings = release.patches.warnings().into_iter();
+            warnings.map(|warning| values::of_release(warning, release))
+        });
+        of_sets.chain(of_patches).chain(self.objects.warnings()).collect()
     }
 }

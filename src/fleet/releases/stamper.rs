@@ -2,6 +2,7 @@
 
 use super::Release;
 use super::objects::ObjectCheck;
+use super::patched::Rendered;
 use super::values::{enabled, of_release};
 use crate::cluster::Cluster;
 use crate::job::{Job, Renderer, Stamp};
@@ -12,6 +13,8 @@ use crate::plan::Plan;
 use crate::specialised::Specialisation;
 use crate::why::RecordedOutput;
 use dropforge_base::diagnostics::{Diagnostic, Result};
+use dropforge_engine::recording::Why;
+use std::collections::HashMap;
 
 /// Renders the releases of each cluster, one after another.
 pub(super) struct ReleaseStamper<'s> {
@@ -19,6 +22,8 @@ pub(super) struct ReleaseStamper<'s> {
     objects: &'s ObjectCheck,
     stamps: Vec<Box<dyn Stamp + 's>>,
     layers: &'s Layers,
+    /// The document fields in the layout.
+    fields: Vec<String>,
 }
 
 impl<'s> ReleaseStamper<'s> {
@@ -29,7 +34,9 @@ impl<'s> ReleaseStamper<'s> {
         kinds: Option<&'s KubeSchemas>,
     ) -> Result<Self> {
         let stamp = |release: &'s Release| release.set.stamper_of(&release.outputs.all, plan, layers, kinds);
-        Ok(Self { releases, objects, stamps: releases.iter().map(stamp).collect::<Result<_>>()?, layers })
+        let fields = plan.into_iter().flat_map(|plan| plan.layout().placeholders_of_fields().map(str::to_owned));
+        let stamps = releases.iter().map(stamp).collect::<Result<_>>()?;
+        Ok(Self { releases, objects, stamps, layers, fields: fields.collect() })
     }
 }
 
@@ -71,7 +78,8 @@ impl Stamp for ReleaseStamper<'_> {
 
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
         nest(&self.stamps, Vec::new(), &mut |renderers| {
-            body(&mut Releases { releases: self.releases, objects: self.objects, layers: self.layers, renderers });
+            let Self { releases, objects, layers, fields, .. } = self;
+            body(&mut Releases { releases, objects, layers, renderers, fields, pieces: HashMap::new() });
         });
     }
 
@@ -103,6 +111,10 @@ struct Releases<'t, 'r> {
     objects: &'t ObjectCheck,
     layers: &'t Layers,
     renderers: Vec<&'r mut dyn Renderer>,
+    /// The document fields in the layout.
+    fields: &'t [String],
+    /// The documents of releases with patches, by the number of the release.
+    pieces: HashMap<usize, Vec<Piece>>,
 }
 
 /// Returns the number of the release with an output, the first output of the release, and the number of the output in it.
@@ -137,8 +149,10 @@ impl Renderer for Releases<'_, '_> {
         let enabled = enabled(self.releases, self.layers, cluster)?;
         let (mut own_results, first) = (Vec::new(), results.len());
         let mut start = text.len();
-        for ((release, renderer), is_enabled) in self.releases.iter().zip(&mut self.renderers).zip(enabled.iter()) {
-            let outputs = &release.outputs.all;
+        self.pieces.clear();
+        let renderers = self.releases.iter().zip(&mut self.renderers).zip(enabled.iter());
+        for (at, ((release, renderer), is_enabled)) in renderers.enumerate() {
+            let (begin, outputs) = (text.len(), &release.outputs.all);
             if !is_enabled {
                 results.extend(outputs.iter().map(|_| Ok(text.len())));
                 continue;
@@ -149,6 +163,13 @@ impl Renderer for Releases<'_, '_> {
                 .and_then(|own| renderer.render(cluster, &own, text, &mut own_results));
             if let Err(error) = rendered {
                 own_results.push(Err(error));
+            }
+            if !release.patches.is_empty() && own_results.iter().all(Result::is_ok) {
+                let mut pieces = Vec::new();
+                renderer.take_pieces(&mut pieces);
+                let mut rendered = Rendered { text: &mut *text, begin, results: &mut own_results, pieces: &mut pieces };
+                rendered.patch(release, (self.layers, cluster), self.fields);
+                self.pieces.insert(at, pieces);
             }
             let named = |(at, result): (usize, Result<usize>)| {
                 result.map_err(|mut error| {
@@ -184,18 +205,27 @@ impl Renderer for Releases<'_, '_> {
         errors: &mut [Box<Diagnostic>],
     ) {
         let layers = self.layers;
-        if let Some((release, renderer, output)) = self.of(output)
-            && let Ok(own) = release.overlay(layers, cluster)
-        {
+        let Some((release, renderer, output)) = self.of(output) else { return };
+        if !release.patches.is_empty() {
+            let template = release.outputs.all.get(output).map_or("", |output| &output.template);
+            let Ok(recorded) = release.record(template, layers, cluster) else { return };
+            for error in errors {
+                let why = error.primary().and_then(|label| recorded.why(text, label.span.start as usize));
+                error.labels.extend(why.map(Why::into_labels).unwrap_or_default());
+            }
+        } else if let Ok(own) = release.overlay(layers, cluster) {
             renderer.show_writer(cluster, &own, (output, text), errors);
         }
     }
 
     fn take_pieces(&mut self, to: &mut Vec<Piece>) {
         let mut first = 0;
-        for (release, renderer) in self.releases.iter().zip(&mut self.renderers) {
+        for (at, (release, renderer)) in self.releases.iter().zip(&mut self.renderers).enumerate() {
             let from = to.len();
-            renderer.take_pieces(to);
+            match self.pieces.remove(&at) {
+                Some(mut patched) => to.append(&mut patched),
+                None => renderer.take_pieces(to),
+            }
             to.iter_mut().skip(from).for_each(|piece| piece.output += first);
             first += release.outputs.all.len();
         }

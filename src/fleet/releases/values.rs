@@ -33,7 +33,7 @@ impl ReleaseValues {
     pub(super) fn templates(&self) -> impl Iterator<Item = &Template> {
         self.files.files().flatten().filter_map(|file| match file {
             ValuesFile::Template(template) => Some(template),
-            ValuesFile::Map(..) => None,
+            ValuesFile::Map(..) | ValuesFile::Text(_) => None,
         })
     }
 
@@ -57,8 +57,8 @@ impl ReleaseValues {
     }
 }
 
-/// Renders a template of values with the merged values of a cluster.
-fn rendered(template: &Template, merged: &DataMap) -> Result<(DataMap, Place)> {
+/// Renders a template of values or of a patch with the merged values of a cluster.
+pub(crate) fn rendered(template: &Template, merged: &DataMap) -> Result<Arc<Source>> {
     let text = with_inputs(merged, |inputs| {
         let mut text = String::new();
         let rendered = template.render_inputs(&mut Session::new(), inputs, &mut text);
@@ -68,11 +68,20 @@ fn rendered(template: &Template, merged: &DataMap) -> Result<(DataMap, Place)> {
         })
     })?;
     let name = crate::output_names::output_name(template.name(), &dropforge_engine::language_extensions());
-    let format = match Format::of_name(&name) {
+    Ok(Source::new(format!("{name}{RENDERED}"), text))
+}
+
+/// The end of the names of texts that templates of values render.
+const RENDERED: &str = " (rendered)";
+
+/// Reads what a template of values renders.
+fn rendered_values(template: &Template, merged: &DataMap) -> Result<(DataMap, Place)> {
+    let source = rendered(template, merged)?;
+    let name = source.name().strip_suffix(RENDERED).unwrap_or(source.name());
+    let format = match Format::of_name(name) {
         Some(format @ (Format::Json | Format::Toml | Format::Env)) => format,
         _ => Format::Yaml,
     };
-    let source = Source::new(format!("{name} (rendered)"), text);
     let map = input::map(&source, format);
     let map = map.map_err(|error| error.with_note(format!("it is what `{}` renders", template.name())))?;
     Ok((map, Place::file(&source, format)))
@@ -83,7 +92,8 @@ impl ValuesFile {
     fn values(&self, merged: &dyn Fn() -> Result<DataMap>) -> Result<(DataMap, Place)> {
         match self {
             Self::Map(map, place) => Ok((map.clone(), place.clone())),
-            Self::Template(template) => rendered(template, &merged()?),
+            Self::Template(template) => rendered_values(template, &merged()?),
+            Self::Text(source) => Ok((DataMap::default(), Place::file(source, Format::Yaml))),
         }
     }
 }

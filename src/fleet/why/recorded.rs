@@ -10,6 +10,7 @@ use crate::cluster::Cluster;
 use crate::input::Place;
 use crate::layers::Layers;
 use crate::origins::{Origin, Origins};
+use crate::patches::{PatchedOutput, PatchedPlace};
 use crate::values::{Assignment, Step};
 use dropforge_base::diagnostics::Diagnostic;
 use dropforge_base::mask::{HIDDEN, Mask};
@@ -31,6 +32,8 @@ pub struct RecordedOutput {
     pub error: Option<Box<Diagnostic>>,
     /// The values of its release, in a run with several.
     pub(crate) release: ReleaseGivens,
+    /// The patches of its release.
+    pub(crate) patched: Option<Box<PatchedOutput>>,
 }
 
 /// What gives values to a release.
@@ -67,17 +70,29 @@ enum Of {
 impl RecordedOutput {
     /// Creates it from the recording of a template and the text that it gives.
     pub fn of_template(text: String, recording: Recording) -> Self {
-        Self { of: Of::Template(text, Box::new(recording)), error: None, release: ReleaseGivens::default() }
+        Self::of(Of::Template(text, Box::new(recording)))
     }
 
     /// Creates that of a file that is copied.
     pub fn copied() -> Self {
-        Self { of: Of::Copied, error: None, release: ReleaseGivens::default() }
+        Self::of(Of::Copied)
     }
 
     /// Creates it from the recording of a chart.
     pub fn of_chart(render: ChartRender, recording: ChartRecording) -> Self {
-        Self { of: Of::Chart(Box::new((render, recording))), error: None, release: ReleaseGivens::default() }
+        Self::of(Of::Chart(Box::new((render, recording))))
+    }
+
+    fn of(of: Of) -> Self {
+        Self { of, error: None, release: ReleaseGivens::default(), patched: None }
+    }
+
+    /// Returns the text of a template.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.of {
+            Of::Template(text, _) => Some(text),
+            _ => None,
+        }
     }
 
     /// Answers a question about byte `at` of a file, whose text is the output or documents of it. `given` tells what gives an
@@ -88,9 +103,13 @@ impl RecordedOutput {
             return Some(Answer { text: line.to_owned(), heads: template.to_owned(), ..answer }.without(self.mask()));
         }
         let at = if question.has_column { at } else { self.first_value(file, at) };
-        let why = if self.is_copied() { None } else { Some(self.why(file, at)?) };
+        let why = match self.why(file, at) {
+            None if !self.is_copied() => return None,
+            why => why,
+        };
         let answer = Answer::of(why.as_ref(), question, (file, at), given)?;
-        Some(Answer { text: self.line(file, at, given)?, ..answer }.without(self.mask()))
+        let answer = Answer { text: self.line(file, at, given)?, ..answer }.without(self.mask());
+        Some(self.patched.iter().fold(answer, |answer, patched| answer.without(patched.mask())))
     }
 
     /// Returns the secrets among the inputs of the run.
@@ -165,6 +184,14 @@ impl RecordedOutput {
 
     /// Returns why byte `at` of a file is there, whose text is the output or documents of it.
     pub fn why(&self, file: &str, at: usize) -> Option<Why> {
+        match self.patched.as_ref().and_then(|patched| patched.find(file, at)) {
+            Some(PatchedPlace::Patch(why)) => Some(why),
+            Some(PatchedPlace::Text(text, at)) => self.why_unpatched(text, at),
+            None => self.why_unpatched(file, at),
+        }
+    }
+
+    fn why_unpatched(&self, file: &str, at: usize) -> Option<Why> {
         match &self.of {
             Of::Copied => None,
             Of::Template(text, recording) => recording.why(text, found_in(file, at, text)?),
@@ -198,7 +225,7 @@ impl RecordedOutput {
         move |flow| {
             let mut known = known.borrow_mut();
             let given: &Given =
-                known.entry((flow.path.clone(), flow.is_secret)).or_insert_with(|| self.given(layers, cluster, flow));
+                known.entry((flow.recording, flow.path.clone(), flow.is_secret)).or_insert_with(|| self.given(layers, cluster, flow));
             given.clone()
         }
     }
@@ -206,6 +233,9 @@ impl RecordedOutput {
     fn given(&self, layers: &Layers, cluster: Option<&Cluster>, flow: &Flow) -> Given {
         if flow.is_secret {
             return Given::secret();
+        }
+        if let Some((recorded, flow)) = self.patched.as_ref().and_then(|patched| patched.recording_of(flow)) {
+            return recorded.given(layers, cluster, &flow);
         }
         let InputValue { name: path, path: values, default, is_secret } = self.value_of(&flow.path);
         let (mut origins, of_release) = (Vec::new(), self.release.of(&values));
@@ -238,7 +268,7 @@ pub(crate) struct RecordedSecrets<'r> {
     layers: &'r Layers,
     cluster: &'r Cluster,
     names: HashSet<String>,
-    known: RefCell<HashMap<Vec<Step>, bool>>,
+    known: RefCell<HashMap<(usize, Vec<Step>), bool>>,
     /// The keys in lines of templates that have the name of a secret, by the address of the template.
     keys: RefCell<HashMap<usize, HashSet<String>>>,
 }
@@ -249,7 +279,7 @@ impl RecordedSecrets<'_> {
     /// the beginning is looked at.
     pub(crate) fn shown_line(&self, file: &str, start: usize) -> (String, bool) {
         let line = file.get(start..).and_then(|rest| rest.lines().next()).unwrap_or("");
-        if self.output.is_copied() {
+        if self.output.is_copied() && self.output.patched.is_none() {
             return (line.to_owned(), false);
         }
         let (mut shown, mut hides, mut may_hide) = (String::with_capacity(line.len()), false, false);
@@ -300,10 +330,11 @@ impl RecordedSecrets<'_> {
 
     fn is_secret_input(&self, flow: &Flow) -> bool {
         let of_path = || {
-            let value = self.output.value_of(&flow.path);
+            let of_patch = self.output.patched.as_ref().and_then(|patched| patched.recording_of(flow));
+            let value = of_patch.map_or(self.output, |(recorded, _)| recorded).value_of(&flow.path);
             value.is_secret || self.layers.is_secret_of(Some(self.cluster), &value.path)
         };
-        flow.is_secret || *self.known.borrow_mut().entry(flow.path.clone()).or_insert_with(of_path)
+        flow.is_secret || *self.known.borrow_mut().entry((flow.recording, flow.path.clone())).or_insert_with(of_path)
     }
 
     /// Returns `true` if an expression has the name of a secret, which may be missing now.

@@ -40,7 +40,7 @@ pub use reader::*;
 pub use scalar::keeps_spelling;
 pub(super) use scalar::{is_own_name, is_tag, is_word};
 pub(super) use write::{Yaml, quoted};
-pub use write::{to_string, write};
+pub use write::{in_quotes, to_string, write};
 
 /// The notation of a scalar in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -338,6 +338,23 @@ pub fn quoted(text: &str, out: &mut Buffer) {
     out.push(b'"');
 }
 
+/// Formats a text between double quotes, in one line.
+///
+/// ```
+/// use dropforge::value::yaml;
+/// assert_eq!(yaml::in_quotes("a\n\"b\""), r#""a\n\"b\"""#);
+/// ```
+pub fn in_quotes(text: &str) -> String {
+    let mut out = String::new();
+    match Buffer::append(&mut out, |out| {
+        quoted(text, out);
+        Ok::<_, Infallible>(())
+    }) {
+        Ok(()) => out,
+        Err(never) => match never {},
+    }
+}
+
 /// Appends `text` with escapes for `"`, `\`, and the characters that `special` selects and `escape` writes.
 pub(super) fn escaped(
     text: &str,
