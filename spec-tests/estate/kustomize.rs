@@ -1,6 +1,6 @@
 //! Patches beside those of Kustomize: the same objects for the same patches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -47,7 +47,7 @@ struct Case {
 }
 
 fn compare(kubectl: &Path, cases: &[Case]) {
-    let sandbox = Sandbox::with(&[("fleet.yaml", "name: a\n")]);
+    let sandbox = Sandbox::with(&[("fleet.yaml", "name: a\n"), ("base/none.txt.tera", "")]);
     let mut project = String::from(
         "fleet = [\"fleet.yaml\"]\n[output]\ndir = \"out\"\n[[release]]\nname = \"all\"\ntemplates = [\"base\"]\n",
     );
@@ -88,11 +88,15 @@ fn compare(kubectl: &Path, cases: &[Case]) {
     }
 }
 
-/// Returns the objects of a stream by their names.
+/// Returns the objects of a stream by their names, without empty annotations, which Kustomize drops.
 fn objects(text: &str) -> BTreeMap<String, Value> {
     let nodes = yaml::read(&Source::new("out.yaml", text), &Limits::default()).unwrap();
-    let objects = nodes.iter().map(|node| serde_json::to_value(node.to_data()).unwrap());
-    objects.filter(|object| !object.is_null()).map(|one| (one["metadata"]["name"].as_str().unwrap().to_owned(), one)).collect()
+    let mut objects: Vec<Value> = nodes.iter().map(|node| serde_json::to_value(node.to_data()).unwrap()).collect();
+    objects.retain(|object| !object.is_null());
+    for metadata in objects.iter_mut().filter_map(|object| object["metadata"].as_object_mut()) {
+        metadata.retain(|key, value| key != "annotations" || *value != json!({}));
+    }
+    objects.into_iter().map(|one| (text_of(&one["metadata"]["name"]), one)).collect()
 }
 
 /// A generator of numbers.
@@ -133,23 +137,25 @@ enum Form {
     Scalar,
     /// A map of any keys.
     Words,
+    /// Labels or annotations. Kustomize makes the text `null` of nulls in them, and drops empty ones.
+    Labels,
     Fields(&'static [(&'static str, Form)]),
     /// A list of maps with keys that tell them apart, some with values, and the other fields.
     Keyed(&'static [(&'static str, &'static [&'static str])], &'static Form),
-    /// A list of texts.
+    /// A list of texts. Kustomize drops those that a list of finalizers has twice.
     Texts,
     /// A list of maps that is replaced as a whole.
     Items,
 }
 
-use Form::{Fields, Items, Keyed, Scalar, Texts, Words};
+use Form::{Fields, Items, Keyed, Labels, Scalar, Texts, Words};
 
 const NAMES: &[(&str, &[&str])] = &[("name", &["a", "b", "c", "d"])];
 const NUMBERS: &[&str] = &["80", "81", "82"];
 
 const METADATA: Form = Fields(&[
-    ("labels", Words),
-    ("annotations", Words),
+    ("labels", Labels),
+    ("annotations", Labels),
     ("finalizers", Texts),
     ("ownerReferences", Keyed(&[("uid", &["u1", "u2"])], &Fields(&[("name", Scalar)]))),
 ]);
@@ -224,7 +230,7 @@ const KINDS: &[(&str, &str, Form)] = &[
         "example.com/v1",
         "Widget",
         Fields(&[
-            ("metadata", Fields(&[("labels", Words), ("finalizers", Texts)])),
+            ("metadata", Fields(&[("labels", Labels), ("finalizers", Texts)])),
             ("spec", Fields(&[("containers", Items), ("ports", Items), ("list", Texts), ("map", Words)])),
         ]),
     ),
@@ -241,16 +247,18 @@ impl Case {
     fn new(random: &mut Random, nth: usize) -> Self {
         let name = format!("case-{nth}");
         let (version, kind, form) = &KINDS[random.below(KINDS.len())];
-        let mut object = value(random, form, false);
+        let mut object = value(random, form, None);
         object["apiVersion"] = json!(version);
         object["kind"] = json!(kind);
         object["metadata"]["name"] = json!(name);
         let mut patches = Vec::new();
-        for _ in 0..1 + random.below(2) {
+        for nth in 0..1 + random.below(2) {
             if random.one_in(4) {
                 continue;
             }
-            let mut patch = value(random, form, true);
+            // The first one may have removed what the second one is for.
+            let patched = if nth == 0 { &object } else { &Value::Null };
+            let mut patch = value(random, form, Some(patched));
             patch["apiVersion"] = json!(version);
             patch["kind"] = json!(kind);
             if patch["metadata"].is_null() {
@@ -266,8 +274,12 @@ impl Case {
     }
 }
 
+/// The value that is patched, for a patch.
+type Patched<'p> = Option<&'p Value>;
+
 /// Makes a value of a form: a part of it for a patch, perhaps with nulls and directives.
-fn value(random: &mut Random, form: &Form, is_patch: bool) -> Value {
+fn value(random: &mut Random, form: &Form, patched: Patched<'_>) -> Value {
+    let is_patch = patched.is_some();
     match form {
         Scalar => random.scalar(),
         Words => {
@@ -281,43 +293,59 @@ fn value(random: &mut Random, form: &Form, is_patch: bool) -> Value {
             }
             Value::Object(map)
         }
-        Texts => (0..random.below(4)).map(|_| json!(random.word())).collect(),
+        Labels => (0..1 + random.below(3)).map(|_| (random.key().to_owned(), json!(random.word()))).collect(),
+        Texts => {
+            let words: BTreeSet<&str> = (0..random.below(4)).map(|_| random.word()).collect();
+            json!(words)
+        }
         Items => (0..random.below(3)).map(|_| json!({"name": random.word(), "b": [random.scalar()]})).collect(),
         Fields(fields) => {
             let mut map = Map::new();
             for (name, form) in *fields {
                 if random.one_in(2) {
-                    let is_null = is_patch && random.one_in(12);
-                    map.insert((*name).to_owned(), if is_null { Value::Null } else { value(random, form, is_patch) });
+                    // Kustomize keeps labels.
+                    let is_null = is_patch && random.one_in(12) && !matches!(form, Labels);
+                    let patched = patched.map(|value| &value[*name]);
+                    map.insert((*name).to_owned(), if is_null { Value::Null } else { value(random, form, patched) });
                 }
             }
             Value::Object(map)
         }
-        Keyed(keys, form) => keyed(random, keys, form, is_patch),
+        Keyed(keys, form) => keyed(random, keys, form, patched),
     }
 }
 
-fn keyed(random: &mut Random, keys: &[(&str, &[&str])], form: &Form, is_patch: bool) -> Value {
-    let (mut items, mut seen) = (Vec::new(), Vec::new());
+fn keyed(random: &mut Random, keys: &[(&str, &[&str])], form: &Form, patched: Patched<'_>) -> Value {
+    let (mut items, mut seen, is_patch) = (Vec::new(), Vec::new(), patched.is_some());
     for _ in 0..random.below(4) {
-        let mut item = value(random, form, is_patch);
         let all: Vec<&str> = keys.iter().map(|(_, values)| values[random.below(values.len())]).collect();
         if seen.contains(&all) {
             continue;
         }
+        let same = |item: &&Value| keys.iter().zip(&all).all(|((key, _), value)| text_of(&item[*key]) == *value);
+        let own = patched.map(|items| items.as_array().and_then(|items| items.iter().find(same)).unwrap_or(&Value::Null));
+        let mut item = value(random, form, own);
         for ((key, _), value) in keys.iter().zip(&all) {
             item[*key] = value.parse::<u32>().map_or_else(|_| json!(value), |number| json!(number));
         }
         seen.push(all);
         if is_patch && random.one_in(8) {
-            item["$patch"] = json!((["delete", "replace", "merge"][random.below(3)]));
+            // Kustomize ignores `replace` here.
+            item["$patch"] = json!((["delete", "merge"][random.below(2)]));
         }
         items.push(item);
     }
-    if is_patch && random.one_in(12) {
+    // Kustomize leaves the directive in a list that it adds, and ignores it behind that of an item.
+    let has_directive = items.iter().any(|item| !item["$patch"].is_null());
+    if patched.is_some_and(Value::is_array) && !has_directive && random.one_in(12) {
         items.insert(random.below(items.len() + 1), json!({"$patch": (["delete", "replace"][random.below(2)])}));
     }
     Value::Array(items)
+}
+
+/// Returns a scalar as text.
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn directive(random: &mut Random, map: &mut Map<String, Value>) {
@@ -330,7 +358,7 @@ fn directive(random: &mut Random, map: &mut Map<String, Value>) {
 fn operations(random: &mut Random, object: &Value) -> Value {
     let mut paths = Vec::new();
     places(object, String::new(), &mut paths);
-    paths.retain(|(path, _)| !["/apiVersion", "/kind", "/metadata", "/metadata/name"].contains(&path.as_str()));
+    paths.retain(|(path, _)| !["/apiVersion", "/kind", "/metadata", "/metadata/name", "/metadata/annotations"].contains(&path.as_str()));
     let mut all = vec![json!({"op": "test", "path": "/metadata/name", "value": object["metadata"]["name"]})];
     let new = |random: &mut Random| json!({"a~b/c": [random.scalar(), {"n": random.scalar()}], "t": random.scalar()});
     all.push(json!({"op": "add", "path": "/new~1key", "value": new(random)}));
@@ -343,8 +371,8 @@ fn operations(random: &mut Random, object: &Value) -> Value {
     };
     all.push(match random.below(4) {
         0 => json!({"op": "remove", "path": path}),
-        1 => json!({"op": "replace", "path": path, "value": random.scalar()}),
-        2 => json!({"op": "test", "path": path, "value": found}),
+        1 if !found.is_object() && !found.is_array() => json!({"op": "replace", "path": path, "value": (random.word())}),
+        1 | 2 => json!({"op": "test", "path": path, "value": found}),
         _ => json!({"op": "move", "from": path, "path": "/moved"}),
     });
     Value::Array(all)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Failure;
 use super::list_keys::{Field, Type};
 use super::tree::{At, Entry, Part, Tree};
+use dropforge_value::yaml::Style;
 
 /// The key of a directive: `delete`, `replace` or `merge`.
 const DIRECTIVE: &str = "$patch";
@@ -52,10 +53,14 @@ fn keep(map: &mut Tree, from: &Tree, name: &str) {
     }
 }
 
-/// Merges a value. `None` is one that is missing, or that the patch removes.
+/// Merges a value. `None` is one that is missing, or that the patch removes. As with Kustomize, a plain scalar over a text in
+/// quotes is a text: the value of an environment variable may be written as a number.
 fn value(into: Option<Tree>, patch: &Tree, field: Option<&'static Field>) -> Result<Option<Tree>> {
     match (&patch.part, field) {
-        (Part::Scalar(_), _) => Ok((!patch.is_null()).then(|| patch.clone())),
+        (Part::Scalar(scalar), _) => Ok((!patch.is_null()).then(|| {
+            let is_text = into.is_some_and(|into| into.is_quoted()) && scalar.style == Some(Style::Plain);
+            if is_text { Tree { part: Part::Scalar(scalar.quoted()), ..patch.clone() } } else { patch.clone() }
+        })),
         (Part::Map(entries), field) => map(into, patch.at, entries, Field::map(field)),
         (Part::List(items), Some(Field::List(keys, item))) => list(into, patch, items, (keys, item)),
         (Part::List(_), _) => Ok(Some(patch.clone())),
@@ -157,6 +162,10 @@ fn by_key<'p>(
 ) -> Result<Vec<Tree>> {
     let mut own = Keyed::new(own, keys);
     let (mut merged, mut seen) = (Vec::new(), HashSet::new());
+    let patch: Vec<&Tree> = patch.collect();
+    // As with Kustomize, items that are told apart by several keys stay in their places.
+    let has_several = |item: &ItemKeys| item.iter().skip(1).any(Option::is_some);
+    let stays = own.keys.iter().any(has_several) || patch.iter().any(|item| has_several(&keys_of(item, keys)));
     for item in patch {
         let (Part::Map(entries), Some(key)) = (&item.part, item.text_at(first)) else {
             let message = format!("an item of the list has no `{first}`, by which its items are merged");
@@ -167,8 +176,11 @@ fn by_key<'p>(
             return Err(Failure::new(item.at, format!("two items of the list have the `{first}` `{key}`")));
         }
         let mut alike = own.alike(&wanted).into_iter();
-        let old = alike.next().and_then(|at| own.items.get_mut(at)?.take());
-        merged.extend(map(old, item.at, entries, known)?);
+        let first = if stays { alike.clone().next() } else { alike.next() };
+        if !stays || first.is_none() {
+            let old = first.and_then(|at| own.items.get_mut(at)?.take());
+            merged.extend(map(old, item.at, entries, known)?);
+        }
         // A chart may have an item twice. The last one counts.
         for at in alike {
             let Some(slot) = own.items.get_mut(at) else { continue };

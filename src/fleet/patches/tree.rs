@@ -113,6 +113,14 @@ impl Tree {
         matches!(&self.part, Part::Scalar(Scalar { kind: Kind::Null, .. })) && self.tag.is_none()
     }
 
+    /// Returns `true` for a text that is not plain.
+    pub fn is_quoted(&self) -> bool {
+        match &self.part {
+            Part::Scalar(scalar) => scalar.kind == Kind::Str && scalar.style != Some(Style::Plain),
+            _ => false,
+        }
+    }
+
     /// Returns the kind of the part, for messages.
     pub fn kind(&self) -> &'static str {
         match &self.part {
@@ -201,6 +209,11 @@ impl Scalar {
             _ => Kind::Null,
         };
         Self { kind, text: yaml::to_string(data).trim_end().into(), style: Some(Style::Plain) }
+    }
+
+    /// Returns the scalar as a text in quotes.
+    pub fn quoted(&self) -> Self {
+        Self { kind: Kind::Str, text: self.text.clone(), style: Some(Style::DoubleQuoted) }
     }
 
     fn kind_name(&self) -> &'static str {
