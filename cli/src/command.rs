@@ -115,8 +115,8 @@ impl Command {
         let paths = match self {
             Self::Stamp(args) => args.fetched_templates(files)?,
             Self::Values(args) => args.templates.as_mut_slice(),
-            Self::Render(args) => std::slice::from_mut(&mut args.file),
-            Self::Trace(args) => std::slice::from_mut(&mut args.render.file),
+            Self::Render(args) => args.files.as_mut_slice(),
+            Self::Trace(args) => args.render.files.as_mut_slice(),
             Self::Check(args) => args.templates.as_mut_slice(),
             Self::Compile(args) => args.templates.as_mut_slice(),
             Self::Disasm(args) => args.templates.as_mut_slice(),
@@ -134,6 +134,10 @@ impl Command {
         match self {
             Self::Stamp(args) => {
                 args.warnings.is_part = args.renders_a_part() || project.has_others(&args.templates);
+            }
+            Self::Render(args) if args.cluster.cluster.is_some() => {
+                let is_part = !args.cluster.releases.only.is_empty() || project.has_others(&args.files);
+                args.warnings.is_part = is_part;
             }
             Self::Check(args) => args.is_part = project.has_others(&args.templates),
             _ => {}
@@ -300,7 +304,7 @@ fn run((mut cli, project, expanded): Parsed, args: &[OsString], files: &mut Inpu
         Command::Stamp(args) => stamp::run(&args, &cli.global, files, &stderr)
             .map_err(|failed| include_roots::hinted(failed, &args.language, &args.templates)),
         Command::Render(args) => render::run(&args, &cli.global, files, &stderr)
-            .map_err(|failed| include_roots::hinted(failed, &args.language, std::slice::from_ref(&args.file))),
+            .map_err(|failed| include_roots::hinted(failed, &args.language, &args.files)),
         Command::Values(args) => values::run(&args, files, &stderr),
         Command::Trace(args) => why::trace(args, files, &stderr),
         Command::Why(args) => why::run(&args, files, &stderr, &subject),

@@ -1,5 +1,6 @@
 //! The options of a fleet, and reading it. The doc comments are help texts.
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -15,6 +16,8 @@ use crate::glob;
 use crate::input::{InputFiles, refuse_other_url};
 use crate::layers::{is_missing_layer, values_file};
 use crate::project::key;
+use crate::releases::ReleasesOption;
+use crate::values::find;
 
 /// Options of commands that read a fleet.
 #[derive(Debug, Clone, Args)]
@@ -30,6 +33,53 @@ pub(crate) struct FleetArgs {
     /// Select clusters by values: k, !k, k=v, k!=v, k in (v,w), k notin (v,w)
     #[arg(short = 'l', long, value_name = "SELECTOR", add = key(""))]
     selector: Vec<String>,
+    /// The name of the only cluster to read, for commands that show one.
+    #[arg(skip)]
+    only: Option<String>,
+}
+
+/// Options of commands that can show one cluster of a fleet.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "One cluster of a fleet")]
+pub(crate) struct ClusterArgs {
+    /// Render for this cluster of the fleet, with its values, as `stamp` does
+    #[arg(long, value_name = "NAME")]
+    pub(crate) cluster: Option<String>,
+    /// Read clusters from a file, a directory, a glob, or `-`
+    #[arg(long, requires = "cluster", value_name = "FLEET", add = key("").path())]
+    fleet: Vec<String>,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) releases: ReleasesOption,
+    /// The options as those of a fleet.
+    #[arg(skip)]
+    built: OnceCell<FleetArgs>,
+}
+
+impl ClusterArgs {
+    /// Returns the options of the fleet, if a cluster is named.
+    pub(crate) fn fleet(&self) -> Option<&FleetArgs> {
+        let name = self.cluster.as_deref()?;
+        Some(self.built.get_or_init(|| FleetArgs::of_cluster(self.fleet.clone(), self.reading.clone(), name)))
+    }
+
+    /// Checks that a named cluster has a fleet, and releases a cluster.
+    ///
+    /// # Errors
+    /// `usage`.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.cluster.is_some() && self.fleet.is_empty() {
+            let error = Diagnostic::new(Code::Usage, "`--cluster` needs a fleet");
+            return Err(error.with_help("use `--fleet FILE`, or write `fleet = […]` in the project file"));
+        }
+        match self.releases.only.first() {
+            Some(_) if self.cluster.is_none() => {
+                Err(Diagnostic::new(Code::Usage, "`-r` needs a cluster").with_help("name it: `--cluster NAME`"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Options of reading fleets and merging their values.
@@ -170,15 +220,29 @@ impl ReadingArgs {
 impl FleetArgs {
     /// Creates the options of a fleet.
     pub(crate) fn new(fleet: Vec<String>, reading: ReadingArgs, selector: Vec<String>) -> Self {
-        Self { fleet, reading, selector }
+        Self { fleet, reading, selector, only: None }
+    }
+
+    /// Creates the options of one cluster of a fleet.
+    pub(crate) fn of_cluster(fleet: Vec<String>, reading: ReadingArgs, name: &str) -> Self {
+        Self { only: Some(name.to_owned()), ..Self::new(fleet, reading, Vec::new()) }
+    }
+
+    /// Returns `true` for one cluster of the fleet.
+    pub(crate) fn is_one(&self) -> bool {
+        self.only.is_some()
     }
 
     /// Reads the clusters of all fleets.
     ///
     /// # Errors
-    /// Errors of [`ReadingArgs::read`].
+    /// Errors of [`ReadingArgs::read`]; `usage` if there is no cluster with the name.
     pub(crate) fn read(&self, files: &mut InputFiles) -> Result<Fleet> {
-        self.reading.read(&self.fleet, files)
+        let fleet = self.reading.read(&self.fleet, files)?;
+        match &self.only {
+            Some(name) => Fleet::new(vec![find(&fleet, name)?]),
+            None => Ok(fleet),
+        }
     }
 
     /// Returns the paths of layers.

@@ -111,7 +111,7 @@ pub(crate) fn with_check_modes(args: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// Options of CEL.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct CelArgs {
     /// Select the result of `has(x.a)`, `x.?a` and `x[?k]` in CEL if `x` is null, a boolean, a number or a string: lenient
     /// (nothing is found, as in Kubernetes) or strict (an error) [default: lenient]
@@ -143,7 +143,7 @@ impl CelArgs {
 }
 
 /// Options of commands that compile.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct LanguageArgs {
     /// Use this template language regardless of file names
     #[arg(long, value_name = "LANG", value_parser = Languages(&Dialect::ALL), add = key(""))]

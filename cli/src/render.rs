@@ -7,8 +7,8 @@ use std::time::Instant;
 use clap::Args;
 
 use dropforge::bulk::{
-    Change, Cluster, Fleet, Layers, Layout, ReadValues, Selection, Selector, TemplateSet, dialect_of, discover,
-    unfit_format,
+    self, Change, ChartSet, Cluster, Fleet, Layers, Layout, ReadValues, Selection, Selector, TemplateSet, dialect_of,
+    discover, unfit_format,
 };
 use dropforge::bulk::{engine, language_extensions, output_name, write_file};
 use dropforge::bytecode::is_artifact;
@@ -22,6 +22,7 @@ use crate::changes::ChangeArgs;
 use crate::chart::{self, ChartArgs};
 use crate::compile;
 use crate::exit::{Exit, Failed};
+use crate::fleet::ClusterArgs;
 use crate::input::{InputFiles, is_dash};
 use crate::kube_schemas::{self, KubeArgs};
 use crate::layers::layers;
@@ -44,6 +45,7 @@ use crate::watch::Seen;
 ///     dropforge render templates/ -f prod.yaml | kubectl apply -f -
 ///     dropforge render templates/ -f prod.yaml -o out/
 ///     dropforge render chart/ -f prod.yaml --name web -n shop
+///     dropforge render --cluster eu-1 -r web
 ///
 /// A folder is stamped like one cluster of a fleet: outputs are checked, and
 /// nothing is written if one fails. On standard output its documents are in the
@@ -56,9 +58,11 @@ use crate::watch::Seen;
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct RenderArgs {
-    /// Template file, folder, chart, artifact, or `-`
-    #[arg(value_name = "TEMPLATE")]
-    pub(crate) file: PathBuf,
+    /// Template file, folder, chart, artifact, or `-`; with `--cluster`, any number of them
+    #[arg(value_name = "TEMPLATE", required_unless_present = "cluster")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
     /// Render this template of an artifact
     #[arg(short, long, value_name = "NAME")]
     pub(crate) template: Option<String>,
@@ -140,12 +144,18 @@ impl RenderArgs {
     /// # Errors
     /// `usage` for options that do not apply; `plan.bad_layout`.
     pub(crate) fn run_args(&self) -> Checked<RunArgs<'_>> {
-        if chart::is_chart(&self.file) {
+        self.cluster.check()?;
+        let fleet = self.cluster.fleet();
+        if fleet.is_none() && self.files.len() > 1 {
+            let error = Diagnostic::new(Code::Usage, "`render` takes one template or folder");
+            return Err(error.with_help("use `stamp` for several, or name a cluster: `--cluster NAME`"));
+        }
+        if fleet.is_none() && chart::is_chart(self.file()) {
             chart::refuse_options(self)?;
         }
         let is_stream = is_dash(&self.output);
         Ok(RunArgs {
-            paths: std::slice::from_ref(&self.file),
+            paths: &self.files,
             language: &self.language,
             values: &self.values,
             schema: &self.schema,
@@ -156,20 +166,42 @@ impl RenderArgs {
             warnings: &self.warnings,
             format: self.format.output_format,
             output: Some(&self.output),
-            target: if is_stream { Target::Stdout } else { Target::Directory(&self.output) },
-            layout: self.folder.layout()?,
-            releases: None,
-            fleet: None,
+            target: match fleet {
+                _ if is_stream => Target::Stdout,
+                Some(_) => Target::File(&self.output),
+                None => Target::Directory(&self.output),
+            },
+            layout: if fleet.is_some() { self.cluster_layout()? } else { self.folder.layout()? },
+            releases: fleet.map(|_| &self.cluster.releases),
+            fleet,
             chart: Box::new(move |template, values| {
                 let is_strict = self.is_strict() || self.warnings.strict;
-                self.chart.chart(template, values, (is_stream, is_strict))
+                let chart = self.chart.chart(template, values, (is_stream || fleet.is_some(), is_strict))?;
+                let name = chart.name.clone().filter(|_| fleet.is_none() || self.chart.is_named());
+                Ok(ChartSet { name, ..chart })
             }),
-            needs_values: self.folder.layout.is_some(),
+            needs_values: fleet.is_some() || self.folder.layout.is_some(),
             stream: false,
             share: RunPart::All,
             explain_plan: false,
             options: self.folder.outputs.options(),
         })
+    }
+
+    /// Returns the template, or the first one.
+    pub(crate) fn file(&self) -> &Path {
+        self.files.first().map_or(Path::new(""), PathBuf::as_path)
+    }
+
+    /// Returns the layout of a cluster, whose paths only comments have.
+    fn cluster_layout(&self) -> Checked<Layout> {
+        if let Some(option) = self.folder.layout.as_ref().map(|_| "--layout") {
+            return Err(Diagnostic::new(Code::Usage, format!("`{option}` cannot be combined with `--cluster`")));
+        }
+        match self.cluster.releases.releases {
+            Some(_) => Layout::of_releases(bulk::RELEASES_LAYOUT),
+            None => Layout::parse(bulk::DEFAULT_LAYOUT),
+        }
     }
 
     /// Returns `true` if warnings about the documents of a chart are errors.
@@ -195,15 +227,21 @@ impl RenderArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &RenderArgs, global: &Global, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
-    if chart::is_chart(&args.file) {
+    if args.cluster.cluster.is_some() {
+        return args.stamp(global, files, stderr);
+    }
+    if args.files.len() > 1 {
+        args.run_args()?;
+    }
+    if chart::is_chart(args.file()) {
         return chart::run(args, global, files, stderr);
     }
-    args.chart.check_unused(&args.file)?;
-    if args.file.is_dir() {
+    args.chart.check_unused(args.file())?;
+    if args.file().is_dir() {
         check_no_name(args)?;
         return args.stamp(global, files, stderr);
     }
-    args.folder.check_unused(&args.file)?;
+    args.folder.check_unused(args.file())?;
     let (mut template, executable) = template(args, files)?;
     if let Some(format) = args.format.output_format {
         if !template.gives_documents() {
@@ -213,7 +251,7 @@ pub(crate) fn run(args: &RenderArgs, global: &Global, files: &mut InputFiles, st
     }
     compile::print_origin(&template, stderr);
     stderr.ignored_arguments(template.lints().iter().cloned());
-    let templates = std::slice::from_ref(&args.file);
+    let templates = args.files.as_slice();
     let layers = args.schema.add_to(layers(&args.values, files, stderr)?, templates, files)?;
     let unfit = layers.violations(None);
     if !unfit.is_empty() {
@@ -295,10 +333,10 @@ fn check(template: &Template, text: &str, args: &RenderArgs, stderr: &Stderr) ->
 /// Loads the template from its source or an artifact. `true` marks one that is executable.
 fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<(Template, bool), Failed> {
     let engine_builder = args.values.allow.grant(args.language.engine())?;
-    if is_dash(&args.file) {
-        let bytes = files.bytes(&args.file, "-")?;
+    if is_dash(args.file()) {
+        let bytes = files.bytes(args.file(), "-")?;
         if is_artifact(&bytes) {
-            let artifact = artifacts::open(bytes, &args.file, &args.language, engine_builder)?;
+            let artifact = artifacts::open(bytes, args.file(), &args.language, engine_builder)?;
             return Ok(of_artifact(&artifact, args)?);
         }
         check_no_name(args)?;
@@ -307,16 +345,16 @@ fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<(Template, bool
                 .with_help("name it, for example with `--lang tera`")
         })?;
         let root = args.language.include_root.as_deref().unwrap_or(Path::new("."));
-        let source = files.read(&args.file, "-")?;
+        let source = files.read(args.file(), "-")?;
         return Ok((engine(root, engine_builder)?.compile_source(dialect, &source, None)?, false));
     }
-    if artifacts::is_artifact_file(&args.file) {
-        let artifact = artifacts::read(&args.file, &args.language, engine_builder, files)?;
+    if artifacts::is_artifact_file(args.file()) {
+        let artifact = artifacts::read(args.file(), &args.language, engine_builder, files)?;
         return Ok(of_artifact(&artifact, args)?);
     }
     check_no_name(args)?;
     let root = args.language.include_root.as_deref();
-    let set = discover(std::slice::from_ref(&args.file), root, &|_| true)?;
+    let set = discover(args.files.as_slice(), root, &|_| true)?;
     files.note_templates(&set);
     let TemplateSet { root, files: found, .. } = set;
     let (name, executable) = found.first().map_or(("", false), |file| (&*file.name, file.executable));
@@ -341,5 +379,5 @@ fn of_artifact(artifact: &Artifact, args: &RenderArgs) -> Checked<(Template, boo
 
 /// Checks that `--template` is not used with a source.
 fn check_no_name(args: &RenderArgs) -> Checked<()> {
-    refuse(&[("--template", args.template.is_some())], &args.file, NO_ARTIFACT)
+    refuse(&[("--template", args.template.is_some())], args.file(), NO_ARTIFACT)
 }

@@ -375,8 +375,8 @@ impl RunArgs<'_> {
         let (stderr, took, is_preview) = (around.stderr, started.elapsed(), self.changes.preview().is_some());
         print_problems(report, stderr);
         match self.fleet {
-            Some(_) => summary::print(report, is_preview, took, stderr),
-            None => summary::print_folder(report, (is_preview, self.target.is_single()), took, stderr),
+            Some(args) if !args.is_one() => summary::print(report, is_preview, took, stderr),
+            _ => summary::print_folder(report, (is_preview, self.target.is_single()), took, stderr),
         }
         self.exit(report, around)
     }
@@ -384,7 +384,8 @@ impl RunArgs<'_> {
     fn exit(&self, report: &Report, Surroundings { stderr, stop, .. }: Surroundings<'_>) -> Exit {
         let is_invalid = |failure: &Failure| matches!(failure.diagnostic.code, Code::InvalidOutput | Code::UnfitOutput);
         // A render without a fleet is partial only if all of its errors are about invalid outputs.
-        let is_partial = self.fleet.is_some() || report.failures.iter().all(is_invalid);
+        let is_fleet = self.fleet.is_some_and(|args| !args.is_one());
+        let is_partial = is_fleet || report.failures.iter().all(is_invalid);
         // A chart is parsed with the values of a cluster. If none could be, the error is the same as of other templates.
         let is_unparsed = report.failed == report.clusters
             && report.failures.iter().all(|failure| failure.diagnostic.code.is_syntax());

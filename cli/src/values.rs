@@ -1,23 +1,27 @@
 //! `dropforge values`: the merged values of a cluster, and the origin of each.
 
+mod compare;
+
+use std::cell::OnceCell;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use dropforge::bulk::values::Step;
-use dropforge::bulk::{Cluster, Fleet, Layers, Origins, leaves};
+use dropforge::bulk::{Cluster, Fleet, Layers, leaves};
 use dropforge::diagnostics::{Code, Diagnostic, Result, nearest};
 use dropforge::value::{Data, DataMap, OutputFormat, yaml};
 
 use crate::chart;
 use crate::exit::{Exit, Failed};
-use crate::fleet::ReadingArgs;
+use crate::fleet::{FleetArgs, ReadingArgs};
 use crate::input::{InputFiles, is_dash};
 use crate::layers;
 use crate::options::{ValueArgs, named};
 use crate::output::print;
 use crate::project::key;
+use crate::releases::{self, Definitions, ReleasesOption};
 use crate::schema::SchemaArgs;
 use crate::stderr::Stderr;
 use dropforge::files::unreadable;
@@ -26,12 +30,18 @@ use dropforge::files::unreadable;
 ///
 ///     dropforge values -f values.yaml --fleet clusters.csv --cluster eu-1 --origins
 ///     dropforge values templates/ -f values.yaml
+///     dropforge values --cluster eu-1 -r web --origins
+///     dropforge values --cluster eu-1 --compare us-1
 ///
 /// With templates, the values are those that the templates get: they are checked
 /// against the schema beside the templates, after they are printed.
 ///
 /// With --origins, each line has the path of a value, the value as JSON, the
 /// place that gave it, and the places it overrides.
+///
+/// With -r, the values are those that a release of the project gets: of a chart
+/// with its defaults. With --compare, each value that differs between two clusters is
+/// printed with its origins.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ValuesArgs {
@@ -46,6 +56,11 @@ pub(crate) struct ValuesArgs {
     cluster: Option<String>,
     #[command(flatten)]
     reading: ReadingArgs,
+    /// Print what differs from the values of this cluster, with the origins of both
+    #[arg(long, requires = "cluster", conflicts_with_all = ["origins", "output_format"], value_name = "NAME")]
+    compare: Option<String>,
+    #[command(flatten)]
+    releases: ReleasesOption,
     /// Print the origin of each value: file and line, option or cluster
     #[arg(long, conflicts_with = "output_format")]
     origins: bool,
@@ -65,23 +80,121 @@ pub(crate) struct ValuesArgs {
 pub(crate) fn run(args: &ValuesArgs, files: &mut InputFiles, stderr: &Stderr) -> std::result::Result<Exit, Failed> {
     args.templates.iter().try_for_each(|path| check_exists(path))?;
     chart::refuse(&args.templates)?;
-    let given = layers::read(&args.values, files, stderr)?;
-    let fleet = args.reading.read(&args.fleet, files)?;
-    let cluster = args.cluster.as_deref().map(|name| find(&fleet, name)).transpose()?;
-    let (groups, cluster) = args.reading.groups_of(cluster, files)?;
-    let cluster = cluster.as_ref();
-    let layers = args.schema.add_to(given.layers(&groups, args.reading.merge()), &args.templates, files)?;
-    let merged = merged(&layers, cluster)?;
-    let text = match args.output_format {
-        _ if args.origins => with_origins(&merged, cluster, &layers),
-        OutputFormat::Json => json(&Data::Map(merged), true) + "\n",
-        _ => yaml::to_string(&Data::Map(merged)),
+    if args.cluster.is_none() && !args.releases.only.is_empty() {
+        let error = Diagnostic::new(Code::Usage, "`-r` needs a cluster");
+        return Err(error.with_help("name it: `--cluster NAME`").into());
+    }
+    let found = args.found(args.cluster.as_deref(), files, stderr)?;
+    let text = match (&args.compare, args.output_format) {
+        (Some(other), _) => {
+            let other = args.found(Some(other), files, stderr)?;
+            compare::text((&found.name, found.rows()), (&other.name, other.rows()))
+        }
+        _ if args.origins => listing(&found.rows()),
+        (_, OutputFormat::Json) => json(&Data::Map(found.merged), true) + "\n",
+        _ => yaml::to_string(&Data::Map(found.merged)),
     };
     print(text)?;
-    match layers.violations(cluster) {
-        unfit if unfit.is_empty() => Ok(Exit::Ok),
-        unfit => Err(unfit.into()),
+    if found.unfit.is_empty() { Ok(Exit::Ok) } else { Err(found.unfit.into()) }
+}
+
+/// The values of a cluster, of a release for it, or those that all clusters share.
+struct Found {
+    /// The name of the cluster.
+    name: String,
+    merged: DataMap,
+    /// The values with their origins.
+    rows: OnceCell<Vec<Row>>,
+    of: Box<dyn Fn(&DataMap) -> Vec<Row>>,
+    /// The violations of schemas.
+    unfit: Vec<Box<Diagnostic>>,
+}
+
+impl Found {
+    fn rows(&self) -> Vec<Row> {
+        self.rows.get_or_init(|| (self.of)(&self.merged)).clone()
     }
+}
+
+impl ValuesArgs {
+    /// Reads the values of a cluster, or those that all clusters share.
+    fn found(&self, name: Option<&str>, files: &mut InputFiles, stderr: &Stderr) -> std::result::Result<Found, Failed> {
+        if let Some(name) = name.filter(|_| !self.releases.only.is_empty()) {
+            return self.of_release(name, files, stderr);
+        }
+        let sets = Definitions::read_all(&self.releases, files)?.sets_of(&self.values.sets, None);
+        let given = layers::read_with(&self.values, &sets, files, stderr)?;
+        let fleet = self.reading.read(&self.fleet, files)?;
+        let cluster = name.map(|name| find(&fleet, name)).transpose()?;
+        let (groups, cluster) = self.reading.groups_of(cluster, files)?;
+        let layers = self.schema.add_to(given.layers(&groups, self.reading.merge()), &self.templates, files)?;
+        let merged = merged(&layers, cluster.as_ref())?;
+        let unfit = layers.violations(cluster.as_ref());
+        let of = move |merged: &DataMap| rows_of(merged, cluster.as_ref(), &layers);
+        Ok(Found { name: name.unwrap_or_default().to_owned(), merged, rows: OnceCell::new(), of: Box::new(of), unfit })
+    }
+
+    /// Reads the values that a release gets for a cluster.
+    fn of_release(&self, name: &str, files: &mut InputFiles, stderr: &Stderr) -> std::result::Result<Found, Failed> {
+        let fleet = FleetArgs::of_cluster(self.fleet.clone(), self.reading.clone(), name);
+        let shown = releases::view((&self.releases, &fleet), (&self.values, &self.schema), files, stderr)?;
+        let merged = shown.view.values.clone();
+        let of = move |merged: &DataMap| {
+            rows(merged, &|path| {
+                let (origins, default) = shown.view.origins(&shown.layers, &shown.cluster, path);
+                origins.iter().map(ToString::to_string).chain(default).collect()
+            })
+        };
+        Ok(Found { name: name.to_owned(), merged, rows: OnceCell::new(), of: Box::new(of), unfit: Vec::new() })
+    }
+}
+
+/// A value with its path and its origins, the highest first.
+#[derive(Debug, Clone, PartialEq)]
+struct Row {
+    path: String,
+    value: String,
+    origins: Vec<String>,
+}
+
+/// Returns a row for each value.
+fn rows(merged: &DataMap, origins: &dyn Fn(&[Step]) -> Vec<String>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    leaves(merged, &mut |path, value| {
+        rows.push(Row { path: dotted(path), value: json(value, false), origins: origins(path) });
+    });
+    rows
+}
+
+/// Returns a row for each value of a cluster. Values without an origin are defaults of a schema or a variable.
+fn rows_of(merged: &DataMap, cluster: Option<&Cluster>, layers: &Layers) -> Vec<Row> {
+    let mut found = Vec::new();
+    layers.origins(cluster, &mut |origins| {
+        found = rows(merged, &|path| {
+            let all: Vec<String> = origins.of(path).map(|origin| origin.to_string()).collect();
+            if all.is_empty() { layers.default_place(path).into_iter().collect() } else { all }
+        });
+    });
+    found
+}
+
+impl Row {
+    /// Returns the value and its origins.
+    fn text(&self) -> String {
+        let mut text = self.value.clone();
+        let mut from = self.origins.iter();
+        if let Some(origin) = from.next() {
+            let _ = write!(text, "  # {origin}");
+        }
+        for (at, overridden) in from.enumerate() {
+            let _ = write!(text, "{}{overridden}", if at == 0 { "; overrides " } else { ", " });
+        }
+        text
+    }
+}
+
+fn listing(rows: &[Row]) -> String {
+    rows.iter().map(|row| format!("{}: {}\n", row.path, row.text())).collect()
 }
 
 /// Returns the merged values of a cluster, or the shared ones.
@@ -126,26 +239,9 @@ pub(crate) fn find(fleet: &Fleet, name: &str) -> Result<Cluster> {
 }
 
 /// Returns a line for each value with its origins. Values without one are defaults of a schema or a variable.
+#[cfg(feature = "console")]
 pub(crate) fn with_origins(merged: &DataMap, cluster: Option<&Cluster>, layers: &Layers) -> String {
-    let mut text = String::new();
-    layers.origins(cluster, &mut |origins| text = listing(merged, origins, layers));
-    text
-}
-
-fn listing(merged: &DataMap, origins: &Origins<'_>, layers: &Layers) -> String {
-    let mut text = String::new();
-    leaves(merged, &mut |path, value| {
-        let mut from = origins.of(path);
-        let _ = write!(text, "{}: {}", dotted(path), json(value, false));
-        if let Some(origin) = from.next().map(|origin| origin.to_string()).or_else(|| layers.default_place(path)) {
-            let _ = write!(text, "  # {origin}");
-        }
-        for (at, overridden) in from.enumerate() {
-            let _ = write!(text, "{}{overridden}", if at == 0 { "; overrides " } else { ", " });
-        }
-        text.push('\n');
-    });
-    text
+    listing(&rows_of(merged, cluster, layers))
 }
 
 /// Formats a path as `--set` takes it: `a.b[0]`, with a backslash before dots and commas of keys.

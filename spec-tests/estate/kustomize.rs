@@ -180,7 +180,10 @@ const POD: Form = Fields(&[
     ("imagePullSecrets", Keyed(NAMES, &Fields(&[]))),
     (
         "topologySpreadConstraints",
-        Keyed(&[("topologyKey", &["zone", "node"]), ("whenUnsatisfiable", &["x", "y"])], &Fields(&[("maxSkew", Scalar)])),
+        Keyed(
+            &[("topologyKey", &["zone", "node"]), ("whenUnsatisfiable", &["x", "y"])],
+            &Fields(&[("maxSkew", Scalar)]),
+        ),
     ),
     ("tolerations", Items),
     ("nodeSelector", Words),
@@ -284,7 +287,8 @@ fn value(random: &mut Random, form: &Form, patched: Patched<'_>) -> Value {
         Scalar => random.scalar(),
         Words => {
             let count = random.below(4);
-            let mut map: Map<String, Value> = (0..count).map(|_| (random.key().to_owned(), json!(random.word()))).collect();
+            let mut map: Map<String, Value> =
+                (0..count).map(|_| (random.key().to_owned(), json!(random.word()))).collect();
             if is_patch {
                 for (_, value) in map.iter_mut().filter(|_| random.one_in(4)) {
                     *value = Value::Null;
@@ -323,7 +327,8 @@ fn keyed(random: &mut Random, keys: &[(&str, &[&str])], form: &Form, patched: Pa
             continue;
         }
         let same = |item: &&Value| keys.iter().zip(&all).all(|((key, _), value)| text_of(&item[*key]) == *value);
-        let own = patched.map(|items| items.as_array().and_then(|items| items.iter().find(same)).unwrap_or(&Value::Null));
+        let own =
+            patched.map(|items| items.as_array().and_then(|items| items.iter().find(same)).unwrap_or(&Value::Null));
         let mut item = value(random, form, own);
         for ((key, _), value) in keys.iter().zip(&all) {
             item[*key] = value.parse::<u32>().map_or_else(|_| json!(value), |number| json!(number));
@@ -358,7 +363,9 @@ fn directive(random: &mut Random, map: &mut Map<String, Value>) {
 fn operations(random: &mut Random, object: &Value) -> Value {
     let mut paths = Vec::new();
     places(object, String::new(), &mut paths);
-    paths.retain(|(path, _)| !["/apiVersion", "/kind", "/metadata", "/metadata/name", "/metadata/annotations"].contains(&path.as_str()));
+    paths.retain(|(path, _)| {
+        !["/apiVersion", "/kind", "/metadata", "/metadata/name", "/metadata/annotations"].contains(&path.as_str())
+    });
     let mut all = vec![json!({"op": "test", "path": "/metadata/name", "value": object["metadata"]["name"]})];
     let new = |random: &mut Random| json!({"a~b/c": [random.scalar(), {"n": random.scalar()}], "t": random.scalar()});
     all.push(json!({"op": "add", "path": "/new~1key", "value": new(random)}));
@@ -371,7 +378,9 @@ fn operations(random: &mut Random, object: &Value) -> Value {
     };
     all.push(match random.below(4) {
         0 => json!({"op": "remove", "path": path}),
-        1 if !found.is_object() && !found.is_array() => json!({"op": "replace", "path": path, "value": (random.word())}),
+        1 if !found.is_object() && !found.is_array() => {
+            json!({"op": "replace", "path": path, "value": (random.word())})
+        }
         1 | 2 => json!({"op": "test", "path": path, "value": found}),
         _ => json!({"op": "move", "from": path, "path": "/moved"}),
     });

@@ -3,5 +3,6 @@
 mod example;
 mod kustomize;
 mod layers;
+mod one_cluster;
 mod patches;
 mod releases;

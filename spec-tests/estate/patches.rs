@@ -32,7 +32,10 @@ fn project(patches: &str) -> Sandbox {
                 "fleet = [\"clusters.yaml\"]\n[output]\ndir = \"out\"\n\n[[release]]\nname = \"web\"\nchart = \"chart\"\n{patches}"
             ),
         ),
-        ("clusters.yaml", "- {name: eu, env: prod, zone: z1, token: hunter22}\n- {name: us, env: dev, zone: z2, token: swordfish}\n"),
+        (
+            "clusters.yaml",
+            "- {name: eu, env: prod, zone: z1, token: hunter22}\n- {name: us, env: dev, zone: z2, token: swordfish}\n",
+        ),
         ("chart/Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\n"),
         ("chart/values.yaml", "replicas: 2\ntag: v1\n"),
         ("chart/templates/all.yaml", CHART),
@@ -55,7 +58,9 @@ fn output(sandbox: &Sandbox, cluster: &str) -> String {
 
 #[test]
 fn a_merge_changes_its_objects_and_keeps_all_other_bytes() {
-    let sandbox = merged("spec:\n  replicas: 5\n  template: {spec: {containers: [{name: web, env: [{name: A, value: \"1\"}]}]}}\n");
+    let sandbox = merged(
+        "spec:\n  replicas: 5\n  template: {spec: {containers: [{name: web, env: [{name: A, value: \"1\"}]}]}}\n",
+    );
     sandbox.run(&["stamp", "--strict"]).expect(0);
     let expected = "---
 # Source: app/templates/all.yaml
@@ -112,7 +117,10 @@ json = "patches/{env}.json?"
     sandbox.write("patches/dev.json", r#"[{"op": "add", "path": "/spec/ports/-", "value": {"port": 81}}]"#);
     sandbox.run(&["stamp", "--strict"]).expect(0);
     let (eu, us) = (output(&sandbox, "eu"), output(&sandbox, "us"));
-    assert!(eu.contains("replicas: 3\n") && eu.contains("  annotations:\n    a/b: x\n") && eu.contains("# kept"), "{eu}");
+    assert!(
+        eu.contains("replicas: 3\n") && eu.contains("  annotations:\n    a/b: x\n") && eu.contains("# kept"),
+        "{eu}"
+    );
     assert!(us.contains("  ports:\n    - port: 80\n    - port: 81\n"), "{us}");
 }
 
@@ -130,7 +138,8 @@ fn documents_of_a_patch_name_their_own_objects() {
     sandbox.write("p.yaml", "spec: {replicas: 7}\n");
     sandbox.run(&["stamp"]).expect(1).says(&["E0908", "p.yaml:1:1", "which object", "target = {"]);
     sandbox.write("p.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: wbe}\n");
-    let outcome = sandbox.run(&["stamp"]).expect(0).says(&["p.yaml:1:1", "`Deployment/wbe`", "did you mean `Deployment/web`"]);
+    let outcome =
+        sandbox.run(&["stamp"]).expect(0).says(&["p.yaml:1:1", "`Deployment/wbe`", "did you mean `Deployment/web`"]);
     assert_eq!(outcome.stderr.matches("E0908").count(), 1, "{}", outcome.stderr);
 }
 
@@ -212,7 +221,7 @@ target = {}
 merge = "none.yaml"
 "#,
     );
-    sandbox.run(&["stamp"]).expect(1).says(&["none.yaml"]);
+    sandbox.run(&["stamp"]).expect(1).says(&["`none.yaml`", "dropforge.toml:16:9"]);
     sandbox.write("none.yaml", "a: [\n");
     sandbox.run(&["stamp"]).expect(1).says(&[
         "unknown operation `repalce`",
@@ -272,8 +281,15 @@ fn secrets_of_patches_are_masked() {
     sandbox.run(&[&["stamp"][..], &schema].concat()).expect(0);
     let line = output(&sandbox, "eu").lines().position(|line| line.contains("token")).unwrap() + 1;
     let why = sandbox.run(&["why", &format!("out/eu/web/all.yaml:{line}")]).expect(0);
-    assert!(!(why.stdout.clone() + &why.stderr).contains("hunter22") && why.stdout.contains("p.yaml.tera:3:"), "{}", why.stdout);
-    sandbox.replace("clusters.yaml", "- {name: eu, env: prod, token: newsecret}\n- {name: us, env: dev, token: swordfish}\n");
+    assert!(
+        !(why.stdout.clone() + &why.stderr).contains("hunter22") && why.stdout.contains("p.yaml.tera:3:"),
+        "{}",
+        why.stdout
+    );
+    sandbox.replace(
+        "clusters.yaml",
+        "- {name: eu, env: prod, token: newsecret}\n- {name: us, env: dev, token: swordfish}\n",
+    );
     let diff = sandbox.run(&[&["stamp", "--diff"][..], &schema].concat());
     assert!(!diff.stdout.contains("newsecret") && !diff.stdout.contains("hunter22"), "{}", diff.stdout);
 }
@@ -295,9 +311,8 @@ fn hostile_patches_end_in_errors() {
         let outcome = merged(patch).run(&["stamp"]);
         assert!(outcome.stderr.contains("error[") && outcome.stderr.contains(said), "{said}: {}", outcome.stderr);
     }
-    let copies = "[{op: add, path: /x, value: [1]}".to_owned()
-        + &", {op: copy, from: /x, path: /x/-}".repeat(40)
-        + "]\n";
+    let copies =
+        "[{op: add, path: /x, value: [1]}".to_owned() + &", {op: copy, from: /x, path: /x/-}".repeat(40) + "]\n";
     let sandbox = project("patches = [{ target = {kind = \"Service\"}, json = \"x.yaml\" }]\n");
     sandbox.write("x.yaml", &copies);
     sandbox.run(&["stamp"]).expect(4).says(&["copy"]);

@@ -146,6 +146,17 @@ impl ChartSet {
         self.render(&mut Session::new(), (&identity, cluster), own_values(cluster, own)?)
     }
 
+    /// Plans the release of a cluster with the inputs `own`: its values are merged and its templates chosen.
+    pub(super) fn planned(
+        &self,
+        layers: &Layers,
+        cluster: &Cluster,
+        own: &Overlay<'_>,
+    ) -> std::result::Result<ReleasePlan, Diagnostics> {
+        let identity = self.identity(layers, cluster)?;
+        self.plan(&Session::new(), (&identity, cluster), own_values(cluster, own)?)
+    }
+
     fn render(
         &self,
         session: &mut Session,

@@ -11,17 +11,19 @@ use super::pattern::Pattern;
 use super::report::Failure;
 use super::values::Assignment;
 use super::view::{Merge, View};
-use dropforge_base::diagnostics::{Diagnostic, LAYER, Result};
-use dropforge_base::text::Source;
+use dropforge_base::diagnostics::{Code, Diagnostic, LAYER, Result};
+use dropforge_base::text::{Source, Span};
 use dropforge_engine::Template;
 use dropforge_value::DataMap;
 
 /// The path of a layer: `values/env/{env}.yaml`. The placeholders are values of the cluster as its fleet gives it, and
 /// `{cluster}`, its name. A `?` at the end allows that the file or a value is missing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct LayerPath {
     pattern: Pattern,
     is_optional: bool,
+    /// The file that has the path, and the place in it.
+    place: Option<(Arc<Source>, Span)>,
 }
 
 impl LayerPath {
@@ -31,7 +33,13 @@ impl LayerPath {
     /// Errors of [`Pattern::parse`].
     pub fn parse(text: &str) -> Result<Self> {
         let path = text.strip_suffix('?');
-        Ok(Self { pattern: Pattern::parse("layer", path.unwrap_or(text))?, is_optional: path.is_some() })
+        Ok(Self { pattern: Pattern::parse("layer", path.unwrap_or(text))?, is_optional: path.is_some(), place: None })
+    }
+
+    /// Sets the place of the path in a file, which errors then name.
+    #[must_use]
+    pub fn at(self, source: &Arc<Source>, span: Span) -> Self {
+        Self { place: Some((source.clone(), span)), ..self }
     }
 
     /// Returns the path with its placeholders, without the `?`.
@@ -152,6 +160,11 @@ impl LayerFiles<'_> {
 
 /// Adds the layer to an error of its file.
 fn of_layer(error: Box<Diagnostic>, layer: &LayerPath) -> Box<Diagnostic> {
+    let is_here = error.code == Code::ReadFailed;
+    let error = match layer.place.as_ref().filter(|_| is_here) {
+        Some((source, span)) => error.at_if_nowhere(source, *span),
+        None => error,
+    };
     if layer.is_constant() {
         return error;
     }
@@ -250,7 +263,8 @@ impl LayerGroups {
         fleet.set_own_files(own.collect());
         let one = |(nth, shared)| {
             let own = |key: &Vec<usize>| key.split(|number| *number == END).nth(nth).unwrap_or_default().to_vec();
-            let inputs = lists.get(nth).map_or(&[][..], |(_, layers)| *layers).iter().flat_map(|layer| layer.pattern.inputs());
+            let inputs =
+                lists.get(nth).map_or(&[][..], |(_, layers)| *layers).iter().flat_map(|layer| layer.pattern.inputs());
             let inputs = inputs.map(str::to_owned).collect();
             Self { inputs, files: read.clone(), shared, groups: groups.iter().map(own).collect() }
         };

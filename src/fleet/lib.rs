@@ -148,7 +148,7 @@ pub use pattern::Pattern;
 pub use pieces::Piece;
 pub use plan::{Output, Placed, Plan};
 pub use plan_digest::PlanDigest;
-pub use releases::{Condition, RELEASES, Release, ReleaseSet, ReleaseValues};
+pub use releases::{Condition, RELEASES, Release, ReleaseSet, ReleaseValues, ReleaseView};
 #[cfg(feature = "remote")]
 pub use remote::{
     Locking, PackFormat, PackOptions, PackTarget, PackedOutput, RemoteTarget, check_packs, find_in_packs, finish_packs,

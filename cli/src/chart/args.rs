@@ -91,6 +91,11 @@ impl ChartArgs {
         refuse(&self.release.given(), path, NO_CHART)
     }
 
+    /// Returns `true` if the name of the release is given.
+    pub(crate) fn is_named(&self) -> bool {
+        self.name.is_some()
+    }
+
     /// Returns the release.
     pub(crate) fn release(&self) -> Release {
         let usual = self.release.release();

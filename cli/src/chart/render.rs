@@ -86,14 +86,14 @@ fn check_kinds(
 /// # Errors
 /// `usage` with the first such option.
 pub(crate) fn refuse_options(args: &RenderArgs) -> Checked<()> {
-    refuse_others(&args.language, &args.schema, &args.file)?;
+    refuse_others(&args.language, &args.schema, args.file())?;
     let options = [
         ("--template", args.template.is_some()),
         ("--output-format", args.format.output_format.is_some()),
         ("--copy", !args.folder.outputs.copy.is_empty()),
         ("--schema", args.schema.file().is_some()),
     ];
-    refuse(&options, &args.file, CHART)?;
+    refuse(&options, args.file(), CHART)?;
     if let Some(option) = args.folder.first_given().filter(|_| is_dash(&args.output)) {
         let message = format!("`{option}` needs an output directory (`-o DIR`)");
         return Err(Diagnostic::new(Code::Usage, message));

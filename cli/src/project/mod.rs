@@ -28,6 +28,10 @@ use read::Setting;
 /// The file that is looked for in the current directory.
 pub(crate) const FILE: &str = PROJECT_FILE;
 
+/// The option of commands that show one cluster, and the options that they have only with it.
+const CLUSTER: &str = "cluster";
+const OF_FLEETS: [&str; 7] = ["fleet", "fleet-format", "name-key", "csv-types", "layer", "merge", "releases"];
+
 /// The command that takes the options of `render`.
 const TRACE: &str = "trace";
 
@@ -64,7 +68,8 @@ impl Project {
     /// Checks that there is one template for `render`.
     fn check_one(&self, command: &Command, given: &ArgMatches) -> Result<(), Failed> {
         let templates = self.settings.iter().find(|setting| setting.key.option.is_empty());
-        let several = templates.filter(|setting| self.command == "render" && setting.values.len() > 1);
+        let is_of_one = self.command == "render" && !given.contains_id(CLUSTER);
+        let several = templates.filter(|setting| is_of_one && setting.values.len() > 1);
         let Some(setting) = several.filter(|_| !command.get_positionals().any(|arg| is_given(arg, given))) else {
             return Ok(());
         };
@@ -82,6 +87,11 @@ impl Project {
     pub(crate) fn templates(&self) -> impl Iterator<Item = &Path> {
         let settings = self.settings.iter().filter(|setting| setting.key.option.is_empty());
         settings.flat_map(|setting| &setting.values).map(Path::new)
+    }
+
+    /// Returns `true` if the project has a fleet.
+    fn has_fleet(&self) -> bool {
+        self.settings.iter().any(|setting| setting.key.option == "fleet")
     }
 
     /// Returns `true` if the run has the templates of the project.
@@ -167,7 +177,8 @@ fn find(
     files: &mut InputFiles,
 ) -> Result<Option<(Arc<Source>, PathBuf)>, Box<Diagnostic>> {
     let named = given.get_one::<PathBuf>("project");
-    let is_one_template = name == "render" && command.get_positionals().any(|arg| is_given(arg, given));
+    let is_one_template =
+        name == "render" && !given.contains_id(CLUSTER) && command.get_positionals().any(|arg| is_given(arg, given));
     if given.get_one("no_project").copied().unwrap_or(false) || (named.is_none() && is_one_template) {
         return Ok(None);
     }
@@ -200,13 +211,14 @@ fn applies(setting: &Setting, name: &str, command: &Command, given: &ArgMatches)
         return false;
     }
     match setting.key.option.as_str() {
+        option if name == "render" && OF_FLEETS.contains(&option) && !given.contains_id(CLUSTER) => false,
         // Both count. The files of the project lie below those of the command line.
         "values" | "layer" | "volatile" => true,
         // Templates of the command line take the place of those of the project.
         "releases" => !is_template_given,
         _ if is_given(arg, given) => false,
         // A cluster is needed to choose from the fleet.
-        "fleet" if name == "values" => given.contains_id("cluster"),
+        "fleet" if name == "values" => given.contains_id(CLUSTER),
         "diff-format" => name == "stamp" && given.get_one("diff").copied().unwrap_or(false),
         // One stream has no other files, and is not the directory of the project.
         "output" | "prune" => given.get_one::<String>("layout").is_none_or(|layout| layout != "single"),
@@ -327,6 +339,9 @@ pub(crate) fn hint(error: &mut clap::Error, command: &Command, project: Option<&
         return;
     }
     let tip = match project {
+        Some(project) if project.has_fleet() && args.iter().any(|arg| arg == "render") => {
+            format!("or name a cluster of `{}`: `--cluster NAME`", project.name())
+        }
         Some(project) => format!("or set them in `{}`", project.name()),
         None => format!("or write a `{FILE}` that sets them: see `dropforge init --help`"),
     };

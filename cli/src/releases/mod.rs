@@ -3,6 +3,7 @@
 mod check;
 mod patches;
 mod read;
+mod view;
 
 use std::path::{Path, PathBuf};
 
@@ -27,6 +28,7 @@ use read::Definition;
 
 pub(crate) use check::check;
 pub(crate) use read::is_key;
+pub(crate) use view::view;
 
 /// Options of a release in a project file.
 #[derive(Debug, Args)]
@@ -87,6 +89,18 @@ impl Definitions {
             }
         }
         Ok(Self { all, is_part: !option.only.is_empty() })
+    }
+
+    /// Reads all releases, for their names alone. There may be none.
+    ///
+    /// # Errors
+    /// All errors of the project file.
+    pub(crate) fn read_all(option: &ReleasesOption, files: &mut InputFiles) -> std::result::Result<Self, Failed> {
+        let all = match &option.releases {
+            Some(path) => read::read(path, files).map_err(Failed::usage)?,
+            None => Vec::new(),
+        };
+        Ok(Self { all, is_part: false })
     }
 
     /// Returns `true` if there are none.

@@ -112,7 +112,7 @@ impl Reader<'_> {
             return Some(Content::Text(Source::part(self.source.name().to_owned(), before, text.to_string())));
         }
         match LayerPath::parse(&self.dir.join(text.as_ref()).to_string_lossy()) {
-            Ok(path) => Some(Content::File(vec![path])),
+            Ok(path) => Some(Content::File(vec![path.at(self.source, span)])),
             Err(error) => {
                 self.errors.push(error.at(self.source, span, ""));
                 None
@@ -137,7 +137,11 @@ impl Reader<'_> {
                     for (label, value) in pairs {
                         match value.get_ref() {
                             DeValue::String(text) => {
-                                found.push((name.clone(), format!("{}={text}", label.get_ref()), Span::of(value.span())));
+                                found.push((
+                                    name.clone(),
+                                    format!("{}={text}", label.get_ref()),
+                                    Span::of(value.span()),
+                                ));
                             }
                             other => self.not_text(label.get_ref(), other, Span::of(value.span())),
                         }

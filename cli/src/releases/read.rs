@@ -140,7 +140,7 @@ impl Reader<'_> {
         let mut values = Vec::new();
         for (path, span) in self.list(table, "values").unwrap_or_default() {
             match LayerPath::parse(&table.dir.join(path).to_string_lossy()) {
-                Ok(path) => values.push(path),
+                Ok(path) => values.push(path.at(table.source, span)),
                 Err(error) => self.errors.push(error.at(table.source, span, "")),
             }
         }

@@ -105,7 +105,8 @@ impl Fleet {
     /// # Errors
     /// `plan.duplicate_cluster` if two have the same name.
     pub fn new(clusters: Vec<Cluster>) -> Result<Self> {
-        let mut fleet = Self::default();
+        let has_secrets = clusters.iter().any(Cluster::is_secret);
+        let mut fleet = Self { has_secrets, ..Self::default() };
         fleet.add(String::new(), clusters.len(), Clusters::Held(clusters.into()));
         fleet.check_unique().map(|()| fleet)
     }

@@ -215,7 +215,9 @@ impl<'p> ClusterPatches<'p> {
                         let target = merge.target.as_ref().map(PatchTarget::described);
                         (target.unwrap_or_default(), (loaded.source.clone(), merge.tree.at.span))
                     }
-                    (target, _) => (target.as_ref().map(PatchTarget::described).unwrap_or_default(), patch.place.clone()),
+                    (target, _) => {
+                        (target.as_ref().map(PatchTarget::described).unwrap_or_default(), patch.place.clone())
+                    }
                 };
                 wanted.push(((nth, target), is_used, place));
             }

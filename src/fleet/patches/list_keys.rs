@@ -53,8 +53,7 @@ const JOB_TEMPLATE: &Type = &Type(&[("metadata", Map(METADATA)), ("spec", Map(WO
 const CRON_JOB: &Type = &Type(&[("jobTemplate", Map(JOB_TEMPLATE))]);
 
 const CONDITIONS: &Type = &Type(&[("conditions", List(&["type"], NOTHING))]);
-const NODE_STATUS: &Type =
-    &Type(&[("addresses", List(&["type"], NOTHING)), ("conditions", List(&["type"], NOTHING))]);
+const NODE_STATUS: &Type = &Type(&[("addresses", List(&["type"], NOTHING)), ("conditions", List(&["type"], NOTHING))]);
 const POD_STATUS: &Type = &Type(&[("conditions", List(&["type"], NOTHING)), ("podIPs", List(&["ip"], NOTHING))]);
 
 /// The kinds of groups with lists of their own. The groups are `apps`, `batch` and so on.

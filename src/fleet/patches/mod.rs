@@ -106,9 +106,9 @@ impl Patches {
     pub fn new(all: Vec<Patch>) -> std::result::Result<Self, Diagnostics> {
         let (mut loaded, mut errors) = (HashMap::new(), Vec::new());
         for (nth, patch) in all.iter().enumerate() {
-            let mut add = |source: &Arc<Source>, trees: Result<Vec<Tree>>| match trees.and_then(|trees| {
-                patch.loaded(source, trees).map_err(all_of)
-            }) {
+            let mut add = |source: &Arc<Source>, trees: Result<Vec<Tree>>| match trees
+                .and_then(|trees| patch.loaded(source, trees).map_err(all_of))
+            {
                 Ok(one) => _ = loaded.insert((nth, address(source)), Arc::new(one)),
                 Err(error) => errors.push(error),
             };
@@ -251,7 +251,9 @@ impl Patch {
                 }
                 (tree::Part::Map(_), None) if target.is_none() => {
                     let error = Failure::new(tree.at, "the patch does not say which object it is for");
-                    errors.push(error.with_help("write `target = { kind = …, name = … }`, or `kind` and `metadata.name` in the patch"));
+                    errors.push(error.with_help(
+                        "write `target = { kind = …, name = … }`, or `kind` and `metadata.name` in the patch",
+                    ));
                 }
                 (tree::Part::Map(_), given) => {
                     let target = target.filter(|_| given.is_none());

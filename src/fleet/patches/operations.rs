@@ -73,9 +73,7 @@ impl Operation {
             text(name)?;
             item.get(name).map_or_else(|| Err(Failure::new(item.at, "")), Pointer::of)
         };
-        let value = || {
-            item.get("value").cloned().ok_or_else(|| Failure::new(item.at, "the operation has no `value`"))
-        };
+        let value = || item.get("value").cloned().ok_or_else(|| Failure::new(item.at, "the operation has no `value`"));
         let what = match text("op")? {
             "add" => What::Add(value()?),
             "remove" => What::Remove,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{At, Patches, PatchedDocument, PatchContent};
+use super::{At, PatchContent, PatchedDocument, Patches};
 use crate::cluster::Cluster;
 use crate::layer_files::ValuesFile;
 use crate::layers::Layers;
@@ -68,9 +68,10 @@ impl Patches {
 impl PatchedOutput {
     /// Returns where byte `at` of a file comes from. `None` if it is in no document with patches.
     pub fn find(&self, file: &str, at: usize) -> Option<PatchedPlace<'_>> {
-        let mut documents = self.outputs.iter().flat_map(|(text, documents)| {
-            documents.iter().map(move |document| (text.as_str(), document))
-        });
+        let mut documents = self
+            .outputs
+            .iter()
+            .flat_map(|(text, documents)| documents.iter().map(move |document| (text.as_str(), document)));
         let (text, document, byte) =
             documents.find_map(|(text, document)| Some((text, document, found_in(file, at, &document.text)?)))?;
         let nth = document.marks.partition_point(|mark| mark.byte <= byte);

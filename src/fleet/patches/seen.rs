@@ -61,7 +61,11 @@ impl Seen {
             let warning = Diagnostic::warning(Code::UnfitPatch, message).at(source, *span, "");
             let names = || state.objects.iter().map(String::as_str);
             let warning = warning.with_suggestion(target, names());
-            if names().next().is_none() { warning.with_note("there are no objects") } else { warning.with_available(names()) }
+            if names().next().is_none() {
+                warning.with_note("there are no objects")
+            } else {
+                warning.with_available(names())
+            }
         };
         state.unused.iter().map(warning).collect()
     }

@@ -8,12 +8,14 @@ mod patched;
 mod stamper;
 mod unread;
 mod values;
+mod view;
 
 use self::objects::ObjectCheck;
 use self::stamper::ReleaseStamper;
 use self::values::CLUSTER;
 pub(crate) use self::values::rendered;
 pub use self::values::{Condition, ReleaseValues};
+pub use self::view::ReleaseView;
 use super::charts::{ChartSet, OwnInputs};
 use super::cluster::Cluster;
 use super::job::Stamp;
@@ -182,7 +184,8 @@ impl RunSet for ReleaseSet {
         let sets = self.releases.iter().filter(|release| release.chart().is_none());
         let templates = sets.flat_map(|release| release.set.templates());
         let conditions = self.releases.iter().filter_map(|release| release.when.as_ref());
-        let values = self.releases.iter().flat_map(|release| release.values.templates().chain(release.patches.templates()));
+        let values =
+            self.releases.iter().flat_map(|release| release.values.templates().chain(release.patches.templates()));
         let mut read = ReadValues::by(templates.chain(conditions.clone().map(Condition::template)).chain(values));
         conditions.for_each(|condition| read.add_below(condition.template(), CLUSTER));
         self.add_reads_of_charts(&mut read);

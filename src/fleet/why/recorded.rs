@@ -48,12 +48,20 @@ pub(crate) struct ReleaseGivens {
 }
 
 impl ReleaseGivens {
-    /// Returns the origins of the value at a path in the files and assignments of the release, highest first.
-    fn of(&self, path: &[Step]) -> Vec<Origin> {
-        let mut all = Origins::default();
-        self.files.iter().for_each(|(map, place)| all.add_file(map, place.clone()));
-        all.add_sets(&self.sets);
-        all.of(path).map(|one| one.of_value(path)).collect()
+    /// Returns the origins of the value at a path, highest first, and its path among the values of the cluster.
+    pub fn origins(&self, layers: &Layers, cluster: Option<&Cluster>, path: &[Step]) -> (Vec<Origin>, Vec<Step>) {
+        let (mut sets, mut files, mut of_cluster) = (Origins::default(), Origins::default(), Vec::new());
+        self.files.iter().for_each(|(map, place)| files.add_file(map, place.clone()));
+        sets.add_sets(&self.sets);
+        let path_of_cluster = [&self.below[..], path].concat();
+        layers.origins(cluster, &mut |all| {
+            of_cluster = all.of(&path_of_cluster).map(|one| one.of_value(&path_of_cluster)).collect::<Vec<_>>()
+        });
+        let files = files.of(path).collect();
+        // A chart has the values of the cluster over the files of its release, and templates those files over all others.
+        let below = if self.below.is_empty() { [files, of_cluster] } else { [of_cluster, files] };
+        let origins = sets.of(path).map(|one| one.of_value(path)).chain(below.into_iter().flatten()).collect();
+        (origins, path_of_cluster)
     }
 }
 
@@ -224,8 +232,9 @@ impl RecordedOutput {
         let known = RefCell::new(HashMap::new());
         move |flow| {
             let mut known = known.borrow_mut();
-            let given: &Given =
-                known.entry((flow.recording, flow.path.clone(), flow.is_secret)).or_insert_with(|| self.given(layers, cluster, flow));
+            let given: &Given = known
+                .entry((flow.recording, flow.path.clone(), flow.is_secret))
+                .or_insert_with(|| self.given(layers, cluster, flow));
             given.clone()
         }
     }
@@ -238,14 +247,7 @@ impl RecordedOutput {
             return recorded.given(layers, cluster, &flow);
         }
         let InputValue { name: path, path: values, default, is_secret } = self.value_of(&flow.path);
-        let (mut origins, of_release) = (Vec::new(), self.release.of(&values));
-        let path_of_cluster = [&self.release.below[..], &values].concat();
-        layers.origins(cluster, &mut |all| {
-            origins = all.of(&path_of_cluster).map(|one| one.of_value(&path_of_cluster)).collect::<Vec<_>>()
-        });
-        // A chart has the values of the cluster over the files of its release, and templates those files over all others.
-        let first = if self.release.below.is_empty() { 0 } else { origins.len() };
-        origins.splice(first..first, of_release);
+        let (origins, path_of_cluster) = self.release.origins(layers, cluster, &values);
         let default = default.or_else(|| layers.default_place(&path_of_cluster).filter(|_| origins.is_empty()));
         let is_secret = is_secret
             || layers.is_secret_of(cluster, &path_of_cluster)

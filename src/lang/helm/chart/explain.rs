@@ -92,6 +92,15 @@ impl Plan {
         if first != VALUES {
             return InputValue { name, ..InputValue::default() };
         }
+        self.value_in(at, name, path)
+    }
+
+    /// Returns what is known of the value at a path among those of the outermost chart.
+    pub fn outermost_value(&self, path: &[Step]) -> InputValue {
+        self.value_in(0, Step::joined(path), path)
+    }
+
+    fn value_in(&self, at: usize, name: String, path: &[Step]) -> InputValue {
         let whole = self.whole(at, path);
         let default = self.default_place(at, path);
         let default = default.map(|(source, span)| format!("{}:{}", source.path(), source.position(span.start)));
