@@ -13,6 +13,8 @@ fn the_example_platform_is_sound() {
     assert!(files["us-prod-1/ingress/deployment.yaml"].contains("kubernetes: v1.33.0"));
     assert!(files["eu-prod-1/ingress/deployment.yaml"].contains("kubernetes: v1.34.0"));
     assert!(files["us-prod-1/web/web.yaml"].contains("replicas: 9"));
+    assert!(files["us-prod-1/ingress/deployment.yaml"].contains("      topologySpreadConstraints:\n"));
+    assert!(!files["us-stage-1/ingress/deployment.yaml"].contains("topologySpreadConstraints"));
     sandbox.run(&["stamp", "--check", "--strict"]).expect(0);
     // A change of one environment reaches its clusters alone.
     let prod = sandbox.read("values/env/prod.yaml");

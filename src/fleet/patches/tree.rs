@@ -60,6 +60,10 @@ impl Tree {
         let part = match &node.kind {
             Kind::List(items) => Part::List(items.iter().map(|item| Self::of_node(item, patch)).collect()),
             Kind::Map(entries) => Part::Map(entries.iter().map(|entry| Entry::of(entry, patch)).collect()),
+            // The reader spells a null without text.
+            Kind::Null if node.span.is_empty() => {
+                Part::Scalar(Scalar { kind: Kind::Null, text: "".into(), style: Some(node.style) })
+            }
             kind => Part::Scalar(Scalar { kind: kind.clone(), text: node.text.clone(), style: Some(node.style) }),
         };
         Self { at: At { patch, span: node.span }, part, tag: node.tag.clone() }
