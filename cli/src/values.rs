@@ -2,7 +2,6 @@
 
 mod compare;
 
-use std::cell::OnceCell;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -88,9 +87,9 @@ pub(crate) fn run(args: &ValuesArgs, files: &mut InputFiles, stderr: &Stderr) ->
     let text = match (&args.compare, args.output_format) {
         (Some(other), _) => {
             let other = args.found(Some(other), files, stderr)?;
-            compare::text((&found.name, found.rows()), (&other.name, other.rows()))
+            compare::text((&found.name, &found.rows), (&other.name, &other.rows))
         }
-        _ if args.origins => listing(&found.rows()),
+        _ if args.origins => listing(&found.rows),
         (_, OutputFormat::Json) => json(&Data::Map(found.merged), true) + "\n",
         _ => yaml::to_string(&Data::Map(found.merged)),
     };
@@ -103,17 +102,10 @@ struct Found {
     /// The name of the cluster.
     name: String,
     merged: DataMap,
-    /// The values with their origins.
-    rows: OnceCell<Vec<Row>>,
-    of: Box<dyn Fn(&DataMap) -> Vec<Row>>,
+    /// The values with their origins, if they are wanted.
+    rows: Vec<Row>,
     /// The violations of schemas.
     unfit: Vec<Box<Diagnostic>>,
-}
-
-impl Found {
-    fn rows(&self) -> Vec<Row> {
-        self.rows.get_or_init(|| (self.of)(&self.merged)).clone()
-    }
 }
 
 impl ValuesArgs {
@@ -129,28 +121,30 @@ impl ValuesArgs {
         let (groups, cluster) = self.reading.groups_of(cluster, files)?;
         let layers = self.schema.add_to(given.layers(&groups, self.reading.merge()), &self.templates, files)?;
         let merged = merged(&layers, cluster.as_ref())?;
+        let rows = if self.wants_rows() { rows_of(&merged, cluster.as_ref(), &layers) } else { Vec::new() };
         let unfit = layers.violations(cluster.as_ref());
-        let of = move |merged: &DataMap| rows_of(merged, cluster.as_ref(), &layers);
-        Ok(Found { name: name.unwrap_or_default().to_owned(), merged, rows: OnceCell::new(), of: Box::new(of), unfit })
+        Ok(Found { name: name.unwrap_or_default().to_owned(), merged, rows, unfit })
     }
 
     /// Reads the values that a release gets for a cluster.
     fn of_release(&self, name: &str, files: &mut InputFiles, stderr: &Stderr) -> std::result::Result<Found, Failed> {
         let fleet = FleetArgs::of_cluster(self.fleet.clone(), self.reading.clone(), name);
         let shown = releases::view((&self.releases, &fleet), (&self.values, &self.schema), files, stderr)?;
-        let merged = shown.view.values.clone();
-        let of = move |merged: &DataMap| {
-            rows(merged, &|path| {
-                let (origins, default) = shown.view.origins(&shown.layers, &shown.cluster, path);
-                origins.iter().map(ToString::to_string).chain(default).collect()
-            })
+        let origins = |path: &[Step]| {
+            let (origins, default) = shown.view.origins(&shown.layers, &shown.cluster, path);
+            origins.iter().map(ToString::to_string).chain(default).collect()
         };
-        Ok(Found { name: name.to_owned(), merged, rows: OnceCell::new(), of: Box::new(of), unfit: Vec::new() })
+        let rows = if self.wants_rows() { rows(&shown.view.values, &origins) } else { Vec::new() };
+        Ok(Found { name: name.to_owned(), merged: shown.view.values, rows, unfit: Vec::new() })
+    }
+
+    fn wants_rows(&self) -> bool {
+        self.origins || self.compare.is_some()
     }
 }
 
 /// A value with its path and its origins, the highest first.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, PartialEq)]
 struct Row {
     path: String,
     value: String,

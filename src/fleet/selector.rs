@@ -1,5 +1,7 @@
 //! Cluster selectors (`-l env=prod,tier in (a,b),!legacy`), and the clusters that they select.
 
+mod keys;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cluster::Cluster;
@@ -66,26 +68,6 @@ impl Selector {
             .map(|part| term(part).ok_or_else(|| invalid(part)))
             .collect::<Result<_>>()
             .map(|terms| Self { terms })
-    }
-
-    /// Parses conditions on keys that may have dots in them, such as labels.
-    ///
-    /// # Errors
-    /// Same as [`Selector::parse`].
-    pub(super) fn parse_keys(text: &str) -> Result<Self> {
-        let mut selector = Self::parse(text)?;
-        let key = |term: &Term| {
-            let text = term.text.trim_start_matches('!');
-            let end = text.find(|c: char| c.is_whitespace() || "=!".contains(c)).unwrap_or(text.len());
-            text.get(..end).unwrap_or("").to_owned()
-        };
-        selector.terms.iter_mut().for_each(|term| term.path = key(term));
-        Ok(selector)
-    }
-
-    /// Returns `true` if the values that `get` finds are selected.
-    pub(super) fn matches_by(&self, get: &dyn Fn(&str) -> Option<Data>) -> bool {
-        self.terms.iter().all(|term| term.matches(get(&term.path).as_ref()))
     }
 
     /// Adds the terms of another selector.

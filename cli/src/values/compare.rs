@@ -8,10 +8,9 @@ use super::Row;
 const NONE: &str = "-";
 
 /// Returns each value that differs, with its origins for both clusters. `one` and `other` are their names and values.
-pub(super) fn text((one, rows): (&str, Vec<Row>), (other, others): (&str, Vec<Row>)) -> String {
-    let by_path =
-        |rows: &[Row]| rows.iter().enumerate().map(|(at, row)| (row.path.clone(), at)).collect::<HashMap<_, _>>();
-    let (own, theirs) = (by_path(&rows), by_path(&others));
+pub(super) fn text((one, rows): (&str, &[Row]), (other, others): (&str, &[Row])) -> String {
+    let by_path = |rows: &'_ [Row]| rows.iter().map(|row| row.path.clone()).zip(0..).collect::<HashMap<_, usize>>();
+    let (own, theirs) = (by_path(rows), by_path(others));
     let paths = rows.iter().chain(others.iter().filter(|row| !own.contains_key(&row.path))).map(|row| &row.path);
     let width = one.chars().count().max(other.chars().count());
     let line = |name: &str, row: Option<&Row>| {
@@ -20,10 +19,10 @@ pub(super) fn text((one, rows): (&str, Vec<Row>), (other, others): (&str, Vec<Ro
     };
     let mut text = String::new();
     for path in paths {
-        let of = |rows: &'_ [Row], by: &HashMap<String, usize>| by.get(path).and_then(|at| rows.get(*at)).cloned();
-        let (mine, their) = (of(&rows, &own), of(&others, &theirs));
-        if mine.as_ref().map(|row| &row.value) != their.as_ref().map(|row| &row.value) {
-            text.extend([path.clone() + "\n", line(one, mine.as_ref()), line(other, their.as_ref())]);
+        let mine = own.get(path).and_then(|at| rows.get(*at));
+        let their = theirs.get(path).and_then(|at| others.get(*at));
+        if mine.map(|row| &row.value) != their.map(|row| &row.value) {
+            text.extend([path.clone() + "\n", line(one, mine), line(other, their)]);
         }
     }
     text
@@ -44,6 +43,6 @@ mod tests {
         let other = vec![row("a", "1", "y:1"), row("b", "5", "y:2"), row("d", "4", "y:4")];
         let expected =
             "b\n  eu:   2  # x:2\n  asia: 5  # y:2\nc\n  eu:   3  # x:3\n  asia: -\nd\n  eu:   -\n  asia: 4  # y:4\n";
-        assert_eq!(text(("eu", one), ("asia", other)), expected);
+        assert_eq!(text(("eu", &one), ("asia", &other)), expected);
     }
 }
