@@ -148,7 +148,12 @@ impl RenderArgs {
         let fleet = self.cluster.fleet();
         if fleet.is_none() && self.files.len() > 1 {
             let error = Diagnostic::new(Code::Usage, "`render` takes one template or folder");
-            return Err(error.with_help("use `stamp` for several, or name a cluster: `--cluster NAME`"));
+            // A chart after another argument follows the name of a release.
+            let help = match self.files.iter().skip(1).any(|path| chart::is_chart(path)) {
+                true => "name the chart alone: `--name NAME` is the name of the release",
+                false => "use `stamp` for several, or name a cluster: `--cluster NAME`",
+            };
+            return Err(error.with_help(help));
         }
         if fleet.is_none() && chart::is_chart(self.file()) {
             chart::refuse_options(self)?;

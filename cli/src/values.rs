@@ -29,8 +29,7 @@ use dropforge::files::unreadable;
 ///
 ///     dropforge values -f values.yaml --fleet clusters.csv --cluster eu-1 --origins
 ///     dropforge values templates/ -f values.yaml
-///     dropforge values --cluster eu-1 -r web --origins
-///     dropforge values --cluster eu-1 --compare us-1
+///     dropforge values --fleet clusters.csv --cluster eu-1 --compare us-1
 ///
 /// With templates, the values are those that the templates get: they are checked
 /// against the schema beside the templates, after they are printed.
