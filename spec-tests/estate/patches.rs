@@ -311,6 +311,9 @@ fn hostile_patches_end_in_errors() {
         let outcome = merged(patch).run(&["stamp"]);
         assert!(outcome.stderr.contains("error[") && outcome.stderr.contains(said), "{said}: {}", outcome.stderr);
     }
+    let sandbox = merged("spec: {replicas: 5}\n");
+    sandbox.replace("chart/templates/all.yaml", "kind: Deployment\nmetadata: {name: web}\nx: 1\nx: 2\n");
+    sandbox.run(&["stamp"]).expect(4).says(&["E0906", "`x`", "a patch may be for this document"]);
     let copies =
         "[{op: add, path: /x, value: [1]}".to_owned() + &", {op: copy, from: /x, path: /x/-}".repeat(40) + "]\n";
     let sandbox = project("patches = [{ target = {kind = \"Service\"}, json = \"x.yaml\" }]\n");

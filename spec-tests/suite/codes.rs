@@ -9,8 +9,8 @@ use std::time::Duration;
 use dropforge::bulk::schema::ValuesSchema;
 use dropforge::bulk::{
     Cluster, Failure, Fleet, FleetOptions, Format, Job, KubeSchemas, Layers, Layout, Merge, MissingNames, Options,
-    Origins, Output, OutputDir, Overlay, Plan, ReadValues, Renderer, Selection, Selector, Stamp, Watch, discover,
-    finish_shards, input, schema, stamp, stream, values,
+    Origins, Output, OutputDir, Overlay, Patch, PatchContent, PatchForm, PatchTarget, Patches, Plan, ReadValues,
+    Renderer, Selection, Selector, Stamp, Watch, discover, finish_shards, input, schema, stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _, NoLoader};
@@ -20,7 +20,7 @@ use dropforge::dialect::hcl::body::{BodySchema, File};
 use dropforge::dialect::tower::intent;
 use dropforge::engine::{Dialect, DirLoader, Engine, OutputCheck};
 use dropforge::limits::Limits;
-use dropforge::text::Source;
+use dropforge::text::{Source, Span};
 use dropforge::value::{DataMap, Inputs, Value, from_value};
 use dropforge::vm::Space;
 use dropforge_catalog::CatalogError;
@@ -143,6 +143,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::ClosedPipe, By(|| planned(&["a"], &["x"], "{cluster}", |job| code(stream(&Empty, job, &mut Closed))))),
     (Code::InvalidOutput, By(|| codes(&OutputCheck::default().errors_of_file("a.yaml", "a: b: c")))),
     (Code::UnfitOutput, By(unfit_output)),
+    (Code::UnfitPatch, By(unfit_patch)),
     (Code::NoTemplates, By(|| in_dir(|dir| code(discover(&[dir.to_owned()], None, &|_| false))))),
     (Code::BadOutputName, By(|| planned(&["a/b"], &["x"], "{cluster}", |_| Vec::new()))),
     (Code::BadLayout, By(|| code(Layout::parse("{cluster")))),
@@ -272,6 +273,12 @@ fn unfit_output() -> Vec<Code> {
     std::fs::write(&path, r#"{"required": ["spec"]}"#).unwrap();
     let kinds = KubeSchemas::read(&[path]).unwrap();
     codes(&kinds.errors_of_file("a.yaml", "apiVersion: v1\nkind: Service\n"))
+}
+
+fn unfit_patch() -> Vec<Code> {
+    let (content, place) = (PatchContent::Text(source("- a")), (source(""), Span::default()));
+    let patch = Patch { target: Some(PatchTarget::default()), form: PatchForm::Merge, content, place };
+    codes(&Patches::new(vec![patch]).unwrap_err().into_vec())
 }
 
 fn in_json() -> Vec<Code> {

@@ -10,7 +10,7 @@ use super::write::{Mark, Writer};
 use super::{Body, Loaded, Merge, Patches, merge, operations};
 use crate::documents::{documents_of, first_content, read};
 use crate::input::{all_of, limits};
-use dropforge_base::diagnostics::Diagnostic;
+use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::text::Source;
 use dropforge_engine::OutputSyntax;
 use dropforge_value::{word_at, yaml};
@@ -144,8 +144,10 @@ impl<'p> ClusterPatches<'p> {
     ) -> std::result::Result<Option<Outcome>, Vec<Box<Diagnostic>>> {
         let source = Source::new(name, text);
         let read = yaml::read_with(&source, &limits(), yaml::Tags::Kept).map_err(all_of);
-        let read = read.map_err(|error| error.with_note("a patch may be for this document, which cannot be read"));
-        let nodes = read.map_err(|error| vec![error])?;
+        let nodes = read.map_err(|mut error| {
+            error.code = Code::InvalidOutput;
+            vec![error.with_note("a patch may be for this document, which cannot be read")]
+        })?;
         let Some(tree) = nodes.first().map(|node| Tree::of_node(node, 0)) else { return Ok(None) };
         let mut writer = Writer::like(&tree, text);
         let (tree, is_patched) = if is_list(&tree) { self.list(tree)? } else { self.object(tree)? };
