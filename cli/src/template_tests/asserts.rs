@@ -6,7 +6,7 @@ use serde_json::Value;
 use dropforge::diagnostics::Code;
 use dropforge::text::Span;
 
-use super::values::ValuePath;
+use super::path::ValuePath;
 
 /// An assertion.
 #[derive(Debug)]
@@ -110,9 +110,24 @@ pub(super) struct DocumentHead {
 #[derive(Debug, Default)]
 pub(super) struct Failing {
     pub message: Option<String>,
-    pub pattern: Option<Regex>,
+    pub pattern: Option<ErrorPattern>,
     pub code: Option<Code>,
     pub line: Option<i64>,
+}
+
+/// A pattern of messages: a regular expression, or the text itself.
+#[derive(Debug)]
+pub(super) struct ErrorPattern {
+    pub text: String,
+    /// `None` if the text is no regular expression.
+    pub regex: Option<Regex>,
+}
+
+impl ErrorPattern {
+    /// Returns `true` if the pattern is in a text.
+    pub fn is_in(&self, text: &str) -> bool {
+        self.regex.as_ref().is_some_and(|regex| regex.is_match(text)) || text.contains(&self.text)
+    }
 }
 
 /// An expected text.
@@ -149,8 +164,8 @@ pub(super) struct Selector {
 }
 
 impl Documents {
-    /// Returns the documents that `inner` selects, or else these.
+    /// Returns these documents with what `inner` selects over them. An index does not replace a selector.
     pub fn or(self, inner: Documents) -> Documents {
-        if inner.index.is_some() || inner.selector.is_some() { inner } else { self }
+        Documents { index: inner.index.or(self.index), selector: inner.selector.or(self.selector) }
     }
 }

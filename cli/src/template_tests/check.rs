@@ -8,7 +8,7 @@ use super::asserts::{Assertion, Expectation, Expected};
 use super::output::{Selected, TestOutput, select};
 use super::snapshot::{Compared, Snapshots};
 use super::suite::{Suite, Test, TestJob};
-use super::values::{document, short};
+use super::values::{document, plain, short};
 use super::verdict::{Verdict, of_errors, of_value};
 use crate::input::InputFiles;
 use dropforge::diagnostics::{Code, Diagnostic, counted};
@@ -25,6 +25,16 @@ struct Checker<'c> {
     failures: Vec<Box<Diagnostic>>,
     /// `true` if the errors of the render are among the failures.
     tells_errors: bool,
+}
+
+/// Returns the errors for which a test cannot run.
+pub(super) fn problems(job: &TestJob<'_>) -> Vec<Box<Diagnostic>> {
+    let refused = |span: Span| {
+        let message = format!("test `{}`: `postRenderer` is not supported", job.test.name);
+        let error = Diagnostic::new(Code::TestFailed, message).at(&job.suite.source, span, "");
+        error.with_help("no other program is run: check the output before it")
+    };
+    job.problems.iter().cloned().chain(job.test.setup.post_renderer.map(refused)).collect()
 }
 
 /// Checks a test and returns a failure for each thing that does not hold.
@@ -54,6 +64,9 @@ impl Checker<'_> {
         if let Some(failed) = outputs.iter().find(|output| output.text.is_err()) {
             return self.cannot_render(failed);
         }
+        if let Some(name) = names.iter().find(|name| !outputs.iter().any(|output| output.template == **name)) {
+            return self.refuse(assertion, &format!("`{name}` is not among the templates that the suite renders"));
+        }
         match &assertion.check {
             Expectation::EqualText(_)
             | Expectation::ContainsText { .. }
@@ -67,7 +80,7 @@ impl Checker<'_> {
 
     /// Adds the errors of a render, once for a test.
     fn cannot_render(&mut self, output: &TestOutput) {
-        self.snapshots.keep(&self.test.name);
+        self.snapshots.keep(&self.test.snapshots);
         if std::mem::replace(&mut self.tells_errors, true) {
             return;
         }
@@ -96,8 +109,8 @@ impl Checker<'_> {
                 Verdict::new(holds, format!("a text with {shown}")).with_note("output", text)
             }
             Expectation::MatchesText { pattern } => {
-                Verdict::new(pattern.is_match(text), format!("a text that matches `{pattern}`"))
-                    .with_note("output", text)
+                let is_match = pattern.is_match(text) || pattern.is_match(&plain(text));
+                Verdict::new(is_match, format!("a text that matches `{pattern}`")).with_note("output", text)
             }
             _ => return self.snapshot(assertion, template, None, text, true),
         };
@@ -139,11 +152,13 @@ impl Checker<'_> {
                     self.count(assertion, output, *count, found);
                 }
             }
-            Expectation::Document(head) if head.any => {
-                let found = selected.iter().any(|one| of_value(&assertion.check, one.document).iter().all(|v| v.holds));
+            Expectation::Document(head) if head.any || assertion.negative && !selected.is_empty() => {
+                let fits = |one: &Selected<'_>| of_value(&assertion.check, one.document).iter().all(|v| v.holds);
+                let found = if head.any { selected.iter().any(fits) } else { selected.iter().all(fits) };
                 let verdict = Verdict::new(found, format!("a document {}", head.describe()));
                 self.judge(assertion, None, None, &verdict);
             }
+            Expectation::Snapshot { .. } if selected.is_empty() => {}
             _ if selected.is_empty() && !assertion.negative => self.refuse(assertion, "there is no document"),
             _ => selected.iter().for_each(|one| self.document(assertion, one)),
         }
@@ -165,9 +180,14 @@ impl Checker<'_> {
             let verdict = Verdict::new(false, "a value".to_owned()).at(path).found("nothing".to_owned());
             return self.judge(assertion, template, at, &verdict);
         }
-        for value in found {
+        for value in &found {
             let text = document(value);
-            self.snapshot(assertion, template, at, &text, false);
+            if matches.is_none() && lacks.is_none() {
+                self.snapshot(assertion, template, at, &text, false);
+                continue;
+            }
+            // What other parts are may change from one render to the next.
+            self.snapshots.pass(&self.test.snapshots, &text);
             for (pattern, wanted) in [(matches, true), (lacks, false)] {
                 let Some(pattern) = pattern.as_ref().filter(|pattern| pattern.is_match(&text) != wanted) else {
                     continue;
@@ -187,8 +207,11 @@ impl Checker<'_> {
         text: &str,
         is_text: bool,
     ) {
-        match self.snapshots.compare(&self.test.name, text, is_text) {
-            Compared::Same => {}
+        match self.snapshots.compare(&self.test.snapshots, text, (is_text, assertion.negative)) {
+            Compared::Same => {
+                let verdict = Verdict::new(true, "the snapshot".to_owned());
+                self.judge(assertion, template, at, &verdict);
+            }
             Compared::Missing => {
                 let message = format!("test `{}` has no snapshot to compare with", self.test.name);
                 let failure = self.failure(Code::SnapshotMissing, assertion.span, message, template);
@@ -198,7 +221,7 @@ impl Checker<'_> {
                 let verdict = Verdict::new(false, "the snapshot".to_owned()).with_difference(&stored, text);
                 self.judge(assertion, template, at, &verdict);
                 let help = format!("if the new output is right: {}", self.update());
-                if let Some(failure) = self.failures.last_mut() {
+                if let Some(failure) = self.failures.last_mut().filter(|_| !assertion.negative) {
                     failure.help = Some(help);
                 }
             }
@@ -212,7 +235,7 @@ impl Checker<'_> {
 
     /// Adds a failure unless a verdict is as the assertion wants it.
     fn judge(&mut self, assertion: &Assertion, template: Option<&str>, at: Option<usize>, verdict: &Verdict) {
-        if verdict.holds != assertion.negative {
+        if verdict.holds != assertion.negative && !verdict.is_unfit {
             return;
         }
         let message = format!("test `{}`: {}", self.test.name, verdict.sentence(assertion.name, assertion.negative));
@@ -241,9 +264,9 @@ impl Checker<'_> {
     }
 }
 
-/// Compares whole texts. Line ends do not count.
+/// Compares whole texts. Line ends do not count, nor do blanks before them and empty lines at the beginning.
 fn equal_text(expected: &str, text: &str) -> Verdict {
     let (expected, text) = (expected.replace("\r\n", "\n"), text.replace("\r\n", "\n"));
-    let verdict = Verdict::new(expected == text, "the whole text".to_owned());
+    let verdict = Verdict::new(expected == text || expected == plain(&text), "the whole text".to_owned());
     if verdict.holds { verdict } else { verdict.with_difference(&expected, &text) }
 }

@@ -3,19 +3,23 @@
 //! | module | content |
 //! |---|---|
 //! | `suite`, `read`, `asserts`, `parameters` | a test file, and how it is read |
-//! | `target` | the test files, and the templates that each is about |
-//! | `render`, `output` | renders, their documents |
-//! | `values` | paths in documents, comparison of values |
+//! | `files`, `target` | the test files, and the templates that each is about |
+//! | `folders`, `charts`, `output` | renders of templates in folders and of charts, their documents |
+//! | `path`, `conditions`, `values` | paths in documents, comparison of values |
 //! | `check`, `verdict` | assertions |
 //! | `snapshot` | snapshots |
 //! | `report` | results, JUnit, the lines and outcomes that tests cover |
 
 mod asserts;
+mod charts;
 mod check;
+mod conditions;
+mod files;
+mod folders;
 mod output;
 mod parameters;
+mod path;
 mod read;
-mod render;
 mod report;
 mod snapshot;
 mod suite;
@@ -23,15 +27,20 @@ mod target;
 mod values;
 mod verdict;
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use self::render::{Charts, Folders};
+use self::charts::Charts;
+use self::files::FileArgs;
+use self::folders::Folders;
+use self::read::SuitesRead;
 use self::report::{Case, CoverageArgs, Coverages, FileReport, Results, Status};
 use self::snapshot::Snapshots;
-use self::suite::{Suite, TestJob, TestTarget};
+use self::suite::{TestJob, TestTarget};
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::options::{AllowArgs, LanguageArgs};
@@ -39,7 +48,7 @@ use crate::output::print;
 use crate::project::key;
 use crate::schema::SchemaArgs;
 use crate::stderr::Stderr;
-use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
+use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::engine::path_from_here;
 
 /// Test templates and charts
@@ -49,10 +58,10 @@ use dropforge::engine::path_from_here;
 ///     dropforge test chart/ --filter ingress --junit report.xml
 ///
 /// Runs the tests in files named `*.test.yaml`, beside templates or in a folder
-/// `tests`, and those of helm-unittest in the folder `tests` of a chart. A test
-/// renders a template or a chart with its own values and checks the text, values in
-/// the documents, an expected error, or a snapshot. docs/testing.md describes the
-/// files.
+/// `tests`, and those of helm-unittest in the folder `tests` or `unittests` of a
+/// chart. A test renders a template or a chart with its own values and checks the
+/// text, values in the documents, an expected error, or a snapshot. docs/testing.md
+/// describes the files.
 ///
 /// A snapshot that is missing, or differs, fails its test; --update writes it.
 #[derive(Debug, Args)]
@@ -68,7 +77,7 @@ pub(crate) struct TestArgs {
     #[arg(long)]
     list: bool,
     /// Write missing and changed snapshots, and remove those that no test compares with
-    #[arg(long, conflicts_with = "list")]
+    #[arg(long, short, visible_alias = "update-snapshot", conflicts_with = "list")]
     update: bool,
     /// Write a report in JUnit XML to FILE
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
@@ -76,6 +85,8 @@ pub(crate) struct TestArgs {
     /// Treat warnings as errors: values that no template reads, snapshots that no test compares with
     #[arg(long, add = key("checks"))]
     strict: bool,
+    #[command(flatten)]
+    files: FileArgs,
     #[command(flatten)]
     language: LanguageArgs,
     #[command(flatten)]
@@ -88,14 +99,14 @@ pub(crate) struct TestArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &TestArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
-    let found = target::test_files(&args.paths, stderr)?;
+    let found = files::test_files(&args.paths, &args.files, stderr)?;
     let builder = || args.allow.grant(args.language.engine());
     let engine = builder()?.build();
     let mut run = TestRun {
         args,
         files,
         stderr,
-        charts: Charts::new(&engine),
+        charts: Charts::new(&engine, args.schema.is_off()),
         folders: Folders::new(&args.language, &args.schema, builder),
         coverages: Coverages::wanted(&args.coverage),
     };
@@ -151,47 +162,50 @@ impl TestRun<'_> {
     fn file(&mut self, path: &Path) -> Result<FileReport, Failed> {
         let mut report = FileReport::new(path_from_here(path));
         let path = PathBuf::from(&report.path);
-        match self.tests(&path, &mut report)? {
-            Ok(()) => {}
-            Err(errors) => {
-                errors.iter().for_each(|error| self.stderr.diagnostic(error));
-                report.errors = errors;
+        let read = match self.files.read_regular(&path) {
+            Ok(source) => read::suites(&source, &crate::options::limits()),
+            Err(error) => SuitesRead { errors: vec![error], ..SuitesRead::default() },
+        };
+        read.warnings.iter().for_each(|warning| self.stderr.diagnostic(warning));
+        report.errors = read.errors;
+        let mut jobs = Vec::new();
+        for suite in &read.suites {
+            match target::jobs(suite, &path, &self.args.paths, &self.args.language, &mut self.charts) {
+                Ok((found, warnings)) => {
+                    warnings.iter().for_each(|warning| self.stderr.diagnostic(warning));
+                    jobs.extend(found);
+                }
+                Err(more) => report.errors.extend(more.into_vec()),
             }
         }
+        self.jobs(&path, &jobs, &mut report)?;
+        report.errors.iter().for_each(|error| self.stderr.diagnostic(error));
         Ok(report)
     }
 
-    /// Runs the tests of a file. The inner errors are those of the file.
-    fn tests(&mut self, path: &Path, report: &mut FileReport) -> Result<Result<(), Vec<Box<Diagnostic>>>, Failed> {
-        let suites = match self.suites(path) {
-            Ok(suites) => suites,
-            Err(errors) => return Ok(Err(errors.into_vec())),
-        };
-        let (mut jobs, mut errors) = (Vec::new(), Vec::new());
-        for suite in &suites {
-            match target::jobs(suite, path, &self.args.language, &mut self.charts) {
-                Ok(found) => jobs.extend(found),
-                Err(more) => errors.extend(more.into_vec()),
-            }
-        }
-        let mut snapshots = match Snapshots::of(path, self.args.update, self.files) {
-            Ok(snapshots) if errors.is_empty() => snapshots,
-            Ok(_) => return Ok(Err(errors)),
-            Err(more) => return Ok(Err(errors.into_iter().chain(more.into_vec()).collect())),
-        };
-        for job in &jobs {
+    /// Runs the tests of a file. Those of each identifier of snapshots have their own.
+    fn jobs(&mut self, path: &Path, jobs: &[TestJob<'_>], report: &mut FileReport) -> Result<(), Failed> {
+        let mut all: BTreeMap<Option<&str>, Snapshots> = BTreeMap::new();
+        for job in jobs {
+            let snapshots = match all.entry(job.suite.snapshot_id.as_deref()) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => match Snapshots::of(path, *new.key(), self.args.update, self.files) {
+                    Ok(snapshots) => new.insert(snapshots),
+                    Err(errors) => return Ok(report.errors.extend(errors.into_vec())),
+                },
+            };
             if !self.is_selected(job) {
-                snapshots.keep(&job.test.name);
+                snapshots.keep(&job.test.snapshots);
                 continue;
             }
-            let case = if self.args.list { self.list(job)? } else { self.case(job, &mut snapshots) };
+            let case = if self.args.list { self.list(job)? } else { self.case(job, snapshots) };
             report.cases.push(case);
         }
-        if !self.args.list {
+        for snapshots in all.values_mut().filter(|_| !self.args.list) {
             snapshots.finish()?.iter().for_each(|warning| self.stderr.diagnostic(warning));
-            report.snapshots = snapshots.changed;
+            report.snapshots += snapshots.changed;
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Prints the coverage, and returns the error if it is too low. Templates that no test renders count, too.
@@ -210,11 +224,6 @@ impl TestRun<'_> {
         Ok(coverages.too_low())
     }
 
-    fn suites(&mut self, path: &Path) -> Result<Vec<Suite>, Diagnostics> {
-        let source = self.files.read_regular(path)?;
-        Ok(read::suites(&source, &crate::options::limits())?)
-    }
-
     fn is_selected(&self, job: &TestJob<'_>) -> bool {
         let wanted = self.args.filter.as_deref().unwrap_or("");
         job.test.name.contains(wanted) || job.suite.name.contains(wanted)
@@ -229,9 +238,16 @@ impl TestRun<'_> {
     /// Runs a test and prints its failures.
     fn case(&mut self, job: &TestJob<'_>, snapshots: &mut Snapshots) -> Case {
         let started = Instant::now();
-        if let Some(why) = &job.test.setup.skip {
-            snapshots.keep(&job.test.name);
+        snapshots.begin();
+        if let Some(why) = &job.skip {
+            snapshots.keep(&job.test.snapshots);
             return Case::new(job, Status::Skipped(why.clone()), Duration::ZERO);
+        }
+        let problems = check::problems(job);
+        if !problems.is_empty() {
+            snapshots.keep(&job.test.snapshots);
+            problems.iter().for_each(|problem| self.stderr.diagnostic(problem));
+            return Case::new(job, Status::Failed(problems), Duration::ZERO);
         }
         let coverage = self.coverages.as_mut().map(|all| all.of(&job.target));
         let outputs = match &*job.target {

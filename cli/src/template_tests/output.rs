@@ -23,12 +23,29 @@ pub(super) struct TestOutput {
     pub text: Result<String, Vec<Box<Diagnostic>>>,
     /// `true` for the errors of a chart, which are those of all its templates.
     pub is_all: bool,
+    content: Content,
     documents: OnceCell<ParsedDocuments>,
+}
+
+/// What a text is read as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Yaml,
+    /// Documents of a chart. A separator can stand before the first line of one, as for Helm.
+    Manifests,
+    /// A text such as `NOTES.txt`: one document with the key `raw`.
+    Text,
 }
 
 impl TestOutput {
     pub fn new(template: String, text: Result<String, Vec<Box<Diagnostic>>>) -> Self {
-        Self { template, text, is_all: false, documents: OnceCell::new() }
+        Self { template, text, is_all: false, content: Content::Yaml, documents: OnceCell::new() }
+    }
+
+    /// Returns the output of a template of a chart.
+    pub fn of_chart(template: String, text: String) -> Self {
+        let content = if template.ends_with(".txt") { Content::Text } else { Content::Manifests };
+        Self { content, ..Self::new(template, Ok(text)) }
     }
 
     /// Returns the errors of a chart.
@@ -40,7 +57,12 @@ impl TestOutput {
     pub fn documents(&self) -> &ParsedDocuments {
         self.documents.get_or_init(|| {
             let Ok(text) = &self.text else { return Ok(Vec::new()) };
-            let source = Source::new(format!("{} (rendered)", self.template), text.as_str());
+            let text = match self.content {
+                Content::Text => return Ok(vec![serde_json::json!({ "raw": text })]),
+                Content::Manifests => separated(text),
+                Content::Yaml => text.clone(),
+            };
+            let source = Source::new(format!("{} (rendered)", self.template), text);
             let nodes = yaml::read_with(&source, &Limits::default(), yaml::Tags::Kept)?;
             let documents = nodes.iter().map(|node| json(&node.to_data()));
             let is_empty =
@@ -48,6 +70,18 @@ impl TestOutput {
             Ok(documents.filter(|document| !is_empty(document)).collect())
         })
     }
+}
+
+/// Returns a text with nothing beside the separators of its documents.
+fn separated(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        match line.strip_prefix("---").filter(|rest| !rest.trim().is_empty()) {
+            Some(rest) => out.extend(["---\n", rest.trim_start()]),
+            None => out.push_str(line),
+        }
+    }
+    out
 }
 
 /// A document that an assertion is about.
@@ -93,7 +127,7 @@ fn by_value<'o>(selector: &Selector, outputs: &[&'o TestOutput]) -> Result<Vec<S
         let is_it = |one: &Selected<'_>| {
             let found = selector.path.find(one.document);
             match &selector.value {
-                Some(value) => found.into_iter().any(|other| same(value, other)),
+                Some(value) => found.iter().any(|other| same(value, other)),
                 None => !found.is_empty(),
             }
         };
@@ -108,5 +142,29 @@ fn by_value<'o>(selector: &Selector, outputs: &[&'o TestOutput]) -> Result<Vec<S
         1 => Ok(selected),
         _ if selector.many => Ok(selected),
         count => Err(format!("the `{path}` of {count} documents{value}: set `matchMany`, or select one")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_split_as_by_helm() {
+        let count = |name: &str, text: &str| {
+            TestOutput::of_chart(name.to_owned(), text.to_owned()).documents().as_ref().map(Vec::len).unwrap()
+        };
+        for (text, wanted) in [
+            ("", 0),
+            ("# none\n---\n \n", 0),
+            ("a: 1\n---\nb: 2\n", 2),
+            ("a: 1\n---b: 2\n", 2),
+            ("--- # Source: x\na: 1\n---   \n\nb: 2", 2),
+            ("a: |\n  x\n  ---\n  y\n", 1),
+            ("a: {}\n---\n{}\n", 1),
+        ] {
+            assert_eq!(count("templates/a.yaml", text), wanted, "{text:?}");
+        }
+        assert_eq!((count("templates/NOTES.txt", ""), count("templates/NOTES.txt", "a: b: c\n---\n")), (1, 1));
     }
 }

@@ -3,10 +3,11 @@
 use regex::Regex;
 use serde_json::Value;
 
-use super::asserts::{Assertion, DocumentHead, Documents, Expectation, Expected, Failing, Selector};
+use super::asserts::{Assertion, DocumentHead, Documents, ErrorPattern, Expectation, Expected, Failing, Selector};
+use super::path::ValuePath;
 use super::suite::NodeReader;
-use super::values::{ValuePath, json};
-use dropforge::diagnostics::Code;
+use super::values::json;
+use dropforge::diagnostics::{Code, Diagnostic, Severity};
 use dropforge::stdlib::re2;
 use dropforge::value::yaml::{self, Entry, Node};
 
@@ -47,7 +48,7 @@ const BESIDE: [&str; 5] = ["not", "template", "templates", "documentIndex", "doc
 pub(super) fn assertion(reader: &mut NodeReader<'_>, node: &Node) -> Option<Assertion> {
     let names = CHECKS.iter().flat_map(|(name, opposite, ..)| [*name, *opposite]).filter(|name| !name.is_empty());
     let known: Vec<&str> = names.chain(BESIDE).collect();
-    let before = reader.errors.len();
+    let (errors, warnings) = (reader.errors.len(), reader.warnings.len());
     let fields = reader.fields(node, "an assertion", &known);
     let mut checks = fields.iter().filter_map(|entry| {
         let name = &*entry.name;
@@ -57,8 +58,13 @@ pub(super) fn assertion(reader: &mut NodeReader<'_>, node: &Node) -> Option<Asse
         Some((*entry, if is_opposite { *opposite } else { *own }, is_opposite, *known, *check))
     });
     let Some((entry, name, is_opposite, known, check)) = checks.next() else {
-        if reader.errors.len() == before {
-            reader.refuse(node.span, "an assertion without a check, such as `equal`");
+        let unknown = reader.warnings.split_off(warnings).into_iter().next();
+        match unknown {
+            Some(warning) => reader.errors.push(refused(warning)),
+            None if reader.errors.len() == errors => {
+                reader.refuse(node.span, "an assertion without a check, such as `equal`");
+            }
+            None => {}
         }
         return None;
     };
@@ -81,10 +87,16 @@ pub(super) fn assertion(reader: &mut NodeReader<'_>, node: &Node) -> Option<Asse
         }
     }
     assertion.check = check(&mut Parameters::of(reader, name, known, entry))?;
-    if assertion.negative && matches!(assertion.check, Expectation::Snapshot { .. } | Expectation::SnapshotText) {
-        reader.refuse(entry.key.span, "a snapshot cannot be asserted with `not`");
-    }
     Some(assertion)
+}
+
+/// Makes an error of the warning about a key in place of an assertion.
+fn refused(mut warning: Box<Diagnostic>) -> Box<Diagnostic> {
+    warning.severity = Severity::Error;
+    if let Some((message, _)) = warning.message.split_once(", which") {
+        warning.message = message.to_owned();
+    }
+    warning
 }
 
 /// The parameters of an assertion.
@@ -98,12 +110,13 @@ pub(super) struct Parameters<'r, 's, 'n> {
 impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
     /// Reads the parameters of the assertion `name`, whose keys are known.
     pub fn of(reader: &'r mut NodeReader<'s>, name: &'static str, known: &[&str], entry: &'n Entry) -> Self {
-        let fields = reader.fields(&entry.value, &format!("`{name}`"), known);
+        let fields = reader.parameters(&entry.value, &format!("`{name}`"), known);
         Self { reader, name, entry, fields }
     }
 
+    /// Returns the value of a parameter. Capital letters do not matter in its name.
     fn get(&self, key: &str) -> Option<&'n Node> {
-        self.fields.iter().find(|entry| &*entry.name == key).map(|entry| &entry.value)
+        self.fields.iter().find(|entry| entry.name.eq_ignore_ascii_case(key)).map(|entry| &entry.value)
     }
 
     fn missing<T>(&mut self, key: &str) -> Option<T> {
@@ -153,13 +166,11 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
         self.get("path").map_or_else(|| Some(ValuePath::whole()), |node| value_path(self.reader, node))
     }
 
-    fn pattern(&mut self, key: &str) -> Option<Regex> {
-        let node = self.get(key)?;
-        pattern(self.reader, node, key)
-    }
-
     fn needed_pattern(&mut self, key: &str) -> Option<Regex> {
-        if self.get(key).is_none() { self.missing(key) } else { self.pattern(key) }
+        match self.get(key) {
+            Some(node) => pattern(self.reader, node, key),
+            None => self.missing(key),
+        }
     }
 
     pub fn equal(&mut self) -> Option<Expectation> {
@@ -260,7 +271,7 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
     }
 
     pub fn fails(&mut self) -> Option<Expectation> {
-        let (message, pattern) = (self.text("errorMessage"), self.pattern("errorPattern"));
+        let (message, pattern) = (self.text("errorMessage"), self.error_pattern());
         let line = self.get("line").and_then(|node| self.reader.integer(node, "`line`"));
         let code = match self.text("code") {
             None => None,
@@ -270,6 +281,11 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
             },
         };
         Some(Expectation::Fails(Failing { message, pattern, code, line }))
+    }
+
+    fn error_pattern(&mut self) -> Option<ErrorPattern> {
+        let text = self.text("errorPattern")?;
+        Some(ErrorPattern { regex: re2::compiled(&text).ok(), text })
     }
 
     fn unknown_code<T>(&mut self, text: &str) -> Option<T> {

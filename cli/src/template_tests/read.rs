@@ -10,13 +10,13 @@ use dropforge::text::Source;
 use dropforge::value::yaml::{self, Entry, Node};
 use dropforge::value::{Data, DataMap};
 
-use super::asserts::{Expectation, PlacedText};
+use super::asserts::PlacedText;
 use super::parameters;
 use super::suite::{CapabilitiesSetup, NodeReader, ReleaseSetup, Setup, Suite, Test};
 use super::values::of_set;
 
 /// Keys of settings, of a suite and of a test.
-const SETTINGS: [&str; 11] = [
+const SETTINGS: [&str; 14] = [
     "template",
     "templates",
     "values",
@@ -28,27 +28,40 @@ const SETTINGS: [&str; 11] = [
     "skip",
     "documentIndex",
     "documentSelector",
+    "includeCrds",
+    "kubernetesProvider",
+    "postRenderer",
 ];
-const OF_SUITES: [&str; 4] = ["suite", "root", "excludeTemplates", "tests"];
+const OF_SUITES: [&str; 5] = ["suite", "root", "excludeTemplates", "snapshotId", "tests"];
 const OF_TESTS: [&str; 2] = ["it", "asserts"];
 
+/// The suites of a test file, and what is wrong with it.
+#[derive(Debug, Default)]
+pub(super) struct SuitesRead {
+    /// The suites without errors of their own. Their tests can have some.
+    pub suites: Vec<Suite>,
+    pub errors: Vec<Box<Diagnostic>>,
+    pub warnings: Vec<Box<Diagnostic>>,
+}
+
 /// Reads the suites of a test file, one for each document.
-///
-/// # Errors
-/// All errors of the file.
-pub(super) fn suites(source: &Arc<Source>, limits: &Limits) -> Result<Vec<Suite>, Vec<Box<Diagnostic>>> {
-    let documents = yaml::read(source, limits)?;
+pub(super) fn suites(source: &Arc<Source>, limits: &Limits) -> SuitesRead {
+    let documents = match yaml::read_with(source, limits, yaml::Tags::Kept) {
+        Ok(documents) => documents,
+        Err(errors) => return SuitesRead { errors, ..SuitesRead::default() },
+    };
     let mut reader = NodeReader::new(source);
     let filled: Vec<&Node> = documents.iter().filter(|node| !matches!(node.kind, yaml::Kind::Null)).collect();
-    let suites: Vec<Suite> = filled.iter().filter_map(|node| suite(&mut reader, node)).collect();
+    let suites = filled.iter().filter_map(|node| suite(&mut reader, node)).collect();
     if filled.is_empty() {
         reader.refuse(Default::default(), "the file has no tests");
     }
-    reject_doubles(&mut reader, &suites);
-    if reader.errors.is_empty() { Ok(suites) } else { Err(reader.errors) }
+    SuitesRead { suites, errors: reader.errors, warnings: reader.warnings }
 }
 
+/// Reads a suite. `None` if it has errors of its own.
 fn suite(reader: &mut NodeReader<'_>, node: &Node) -> Option<Suite> {
+    let before = reader.errors.len();
     let known: Vec<&str> = OF_SUITES.into_iter().chain(SETTINGS).collect();
     let fields = reader.fields(node, "a test file", &known);
     let setup = setup(reader, node, &fields);
@@ -59,49 +72,62 @@ fn suite(reader: &mut NodeReader<'_>, node: &Node) -> Option<Suite> {
         root: None,
         setup,
         exclude: Vec::new(),
+        snapshot_id: None,
         tests: Vec::new(),
     };
     let mut nodes = None;
     for Entry { name, value, .. } in fields {
         match &**name {
-            "suite" => suite.name = reader.text(value, "`suite`").map_or(suite.name, |placed| placed.text),
+            "suite" if !is_null(value) => {
+                suite.name = reader.text(value, "`suite`").map_or(suite.name, |placed| placed.text);
+            }
             "root" => suite.root = reader.text(value, "`root`"),
             "excludeTemplates" => suite.exclude = reader.texts(value, "`excludeTemplates`"),
+            "snapshotId" if !is_null(value) => {
+                suite.snapshot_id = reader.text(value, "`snapshotId`").map(|placed| placed.text);
+            }
             "tests" => nodes = reader.list(value, "`tests`"),
             _ => {}
         }
     }
-    match nodes {
-        Some(nodes) if !nodes.is_empty() => {
-            suite.tests =
-                nodes.iter().enumerate().filter_map(|(at, one)| test(reader, &suite.setup, one, at)).collect();
-        }
-        _ if node.as_map().is_some() => reader.refuse(node.span, "a test file without `tests`"),
-        _ => {}
+    let nodes = nodes.unwrap_or(&[]);
+    if nodes.is_empty() && node.as_map().is_some() {
+        reader.refuse(node.span, "a test file without `tests`");
     }
-    Some(suite)
+    let is_good = reader.errors.len() == before;
+    suite.tests = nodes.iter().enumerate().map(|(at, one)| test(reader, &suite.setup, one, at)).collect();
+    is_good.then_some(suite)
 }
 
-fn test(reader: &mut NodeReader<'_>, shared: &Setup, node: &Node, at: usize) -> Option<Test> {
+fn is_null(node: &Node) -> bool {
+    matches!(node.kind, yaml::Kind::Null)
+}
+
+/// Reads a test, with its errors, for which it cannot run.
+fn test(reader: &mut NodeReader<'_>, shared: &Setup, node: &Node, at: usize) -> Test {
+    let before = reader.errors.len();
     let known: Vec<&str> = OF_TESTS.into_iter().chain(SETTINGS).collect();
     let fields = reader.fields(node, "a test", &known);
     let own = setup(reader, node, &fields);
     let mut test = Test {
         name: format!("test {}", at + 1),
+        snapshots: String::new(),
         span: fields.first().map_or(node.span, |entry| entry.key.span),
         setup: shared.over(own),
         asserts: Vec::new(),
+        problems: Vec::new(),
     };
     for Entry { name, value, .. } in fields {
         match &**name {
-            "it" => {
+            "it" if !is_null(value) => {
                 if let Some(placed) = reader.text(value, "`it`") {
-                    (test.name, test.span) = (placed.text, placed.span);
+                    (test.snapshots, test.name, test.span) = (placed.text.clone(), placed.text, placed.span);
                 }
             }
             "asserts" => {
                 let nodes = reader.list(value, "`asserts`").unwrap_or(&[]);
-                test.asserts = nodes.iter().filter_map(|one| parameters::assertion(reader, one)).collect();
+                let filled = nodes.iter().filter(|node| !is_null(node));
+                test.asserts = filled.filter_map(|one| parameters::assertion(reader, one)).collect();
             }
             _ => {}
         }
@@ -110,27 +136,15 @@ fn test(reader: &mut NodeReader<'_>, shared: &Setup, node: &Node, at: usize) -> 
     if node.as_map().is_some() && is_empty("asserts") {
         reader.refuse(test.span, "a test without `asserts` checks nothing");
     }
-    Some(test)
-}
-
-/// Refuses tests of one name with snapshots, which would share them.
-fn reject_doubles(reader: &mut NodeReader<'_>, suites: &[Suite]) {
-    let mut seen = std::collections::HashSet::new();
-    let has_snapshot = |test: &&Test| {
-        let is_one = |check: &Expectation| matches!(check, Expectation::Snapshot { .. } | Expectation::SnapshotText);
-        test.asserts.iter().any(|assertion| is_one(&assertion.check))
-    };
-    for test in suites.iter().flat_map(|suite| &suite.tests).filter(has_snapshot) {
-        if !seen.insert(test.name.as_str()) {
-            reader.refuse(test.span, format!("a second test `{}` with snapshots, which go by name", test.name));
-        }
-    }
+    test.problems = reader.errors.split_off(before);
+    test
 }
 
 fn setup(reader: &mut NodeReader<'_>, node: &Node, fields: &[&Entry]) -> Setup {
     let mut setup = Setup { documents: parameters::documents(reader, node), ..Setup::default() };
-    for Entry { name, value, .. } in fields {
+    for Entry { name, value, key, .. } in fields {
         match &**name {
+            _ if is_null(value) => {}
             "template" | "templates" => setup.templates.extend(reader.texts(value, &format!("`{name}`"))),
             "values" => setup.values = reader.texts(value, "`values`"),
             "set" => setup.set = set(reader, value),
@@ -139,10 +153,21 @@ fn setup(reader: &mut NodeReader<'_>, node: &Node, fields: &[&Entry]) -> Setup {
             "capabilities" => setup.capabilities = capabilities(reader, value),
             "chart" => setup.chart = chart(reader, value),
             "skip" => setup.skip = skip(reader, value),
+            "includeCrds" => setup.crds = reader.boolean(value, "`includeCrds`").unwrap_or(false),
+            "postRenderer" => setup.post_renderer = Some(key.span),
+            "kubernetesProvider" => setup.objects = objects(reader, value),
             _ => {}
         }
     }
     setup
+}
+
+/// Reads the objects that `lookup` finds. What the plugin has to know of their kinds says nothing more.
+fn objects(reader: &mut NodeReader<'_>, node: &Node) -> Vec<Data> {
+    let fields = reader.fields(node, "`kubernetesProvider`", &["scheme", "objects"]);
+    let objects = fields.iter().find(|entry| &*entry.name == "objects").map(|entry| &entry.value);
+    let objects = objects.and_then(|node| reader.list(node, "`objects`")).unwrap_or(&[]);
+    objects.iter().map(Node::to_data).collect()
 }
 
 fn set(reader: &mut NodeReader<'_>, node: &Node) -> Vec<(PlacedText, Data)> {
@@ -171,7 +196,7 @@ fn data_map(reader: &mut NodeReader<'_>, node: &Node, what: &str) -> DataMap {
 fn release(reader: &mut NodeReader<'_>, node: &Node) -> ReleaseSetup {
     let mut release = ReleaseSetup::default();
     for Entry { name, value, .. } in reader.fields(node, "`release`", &["name", "namespace", "revision", "upgrade"]) {
-        if matches!(value.kind, yaml::Kind::Null) {
+        if is_null(value) {
             continue;
         }
         match &**name {
@@ -188,7 +213,8 @@ fn capabilities(reader: &mut NodeReader<'_>, node: &Node) -> CapabilitiesSetup {
     let mut capabilities = CapabilitiesSetup::default();
     let known = ["majorVersion", "minorVersion", "apiVersions"];
     for Entry { name, value, .. } in reader.fields(node, "`capabilities`", &known) {
-        if matches!(value.kind, yaml::Kind::Null) {
+        if is_null(value) {
+            capabilities.has_no_apis |= &**name == "apiVersions";
             continue;
         }
         match &**name {
@@ -206,6 +232,9 @@ fn capabilities(reader: &mut NodeReader<'_>, node: &Node) -> CapabilitiesSetup {
 fn chart(reader: &mut NodeReader<'_>, node: &Node) -> DataMap {
     let fields = reader.fields(node, "`chart`", &["version", "appVersion"]);
     let text = |entry: &&Entry| {
+        if is_null(&entry.value) {
+            return None;
+        }
         let text = reader.text(&entry.value, &format!("`{}`", entry.name))?.text;
         Some((entry.name.as_ref().to_owned(), Data::Str(text)))
     };
@@ -213,8 +242,9 @@ fn chart(reader: &mut NodeReader<'_>, node: &Node) -> DataMap {
 }
 
 fn skip(reader: &mut NodeReader<'_>, node: &Node) -> Option<String> {
-    let fields = reader.fields(node, "`skip`", &["reason"]);
-    let reason = fields.first().map(|entry| &entry.value);
+    // A minimum version of the plugin says nothing about this command.
+    let fields = reader.fields(node, "`skip`", &["reason", "minimumVersion"]);
+    let reason = fields.iter().find(|entry| &*entry.name == "reason").map(|entry| &entry.value);
     reason.and_then(|node| reader.text(node, "`reason`")).map(|placed| placed.text).filter(|text| !text.is_empty())
 }
 
@@ -223,9 +253,10 @@ mod tests {
     use super::*;
 
     fn errors(text: &str) -> Vec<String> {
-        let source = Source::new("a.test.yaml", text);
-        let errors = suites(&source, &Limits::default()).err().unwrap_or_default();
-        errors.iter().map(|error| format!("{}: {}", error.position().unwrap(), error.message)).collect()
+        let read = suites(&Source::new("a.test.yaml", text), &Limits::default());
+        let of_tests = read.suites.iter().flat_map(|suite| &suite.tests).flat_map(|test| &test.problems);
+        let all = read.errors.iter().chain(of_tests).chain(&read.warnings);
+        all.map(|error| format!("{}: {}", error.position().unwrap(), error.message)).collect()
     }
 
     #[test]
@@ -233,9 +264,7 @@ mod tests {
         let text = "\
 suite: a
 templtes: [a.tera]
-release: {nam: x, revision: one}
-set: {'a..b': 1}
-postRenderer: {cmd: sed}
+release: {nam: x}
 tests:
   - it: one
     asserts:
@@ -246,29 +275,30 @@ tests:
       - failedTemplate: {code: E0999999}
       - equal: {path: a, valu: 1}
         exists: {path: b}
-      - matchSnapshot: {}
-        not: true
   - it: two
   - x
+---
+suite: b
+release: {revision: one}
+set: {'a..b': 1}
+tests: [{asserts: [{exists: {path: a}}]}]
 ";
         let found = errors(text).join("\n");
         for part in [
-            "2:1: unknown key `templtes` of a test file",
-            "3:11: unknown key `nam` of `release`",
-            "3:29: `revision` must be an integer, found string",
-            "4:7: `set: a..b`: empty name",
-            "5:1: `postRenderer` of helm-unittest is not supported",
-            "9:9: unknown key `equals` of an assertion",
-            "10:23: `a[` is not a path: a bracket is not closed",
-            "11:40: `(` is not a regular expression: ",
-            "12:9: `isKind` needs `of`",
-            "13:32: there is no error `E0999999`",
-            "14:26: unknown key `valu` of `equal`",
-            "14:9: `equal` needs `value`",
-            "15:9: a second check beside `equal`",
-            "16:9: a snapshot cannot be asserted with `not`",
-            "18:9: a test without `asserts` checks nothing",
-            "19:5: a test must be a map, found string",
+            "2:1: unknown key `templtes` of a test file, which has no effect",
+            "3:11: unknown key `nam` of `release`, which has no effect",
+            "7:9: unknown key `equals` of an assertion",
+            "8:23: `a[` is not a path: a bracket is not closed",
+            "9:40: `(` is not a regular expression: ",
+            "10:9: `isKind` needs `of`",
+            "11:32: there is no error `E0999999`",
+            "12:26: unknown key `valu` of `equal`, which has no effect",
+            "12:9: `equal` needs `value`",
+            "13:9: a second check beside `equal`",
+            "14:9: a test without `asserts` checks nothing",
+            "15:5: a test must be a map, found string",
+            "18:22: `revision` must be an integer, found string",
+            "19:7: `set: a..b`: empty name",
         ] {
             assert!(found.contains(part), "no {part:?} in:\n{found}");
         }

@@ -59,7 +59,7 @@ impl FileReport {
     pub fn lines(&self, verbose: bool) -> String {
         let (failed, all) = (self.failed(), self.cases.len());
         let mut text = match (failed, self.errors.len()) {
-            (_, errors) if errors > 0 => format!("FAIL  {}: {}\n", self.path, counted(errors, "error")),
+            (0, errors) if errors > 0 => format!("FAIL  {}: {}\n", self.path, counted(errors, "error")),
             (0, _) => format!("ok    {}: {}\n", self.path, counted(all, "test")),
             _ => format!("FAIL  {}: {} of {} failed\n", self.path, thousands(failed), counted(all, "test")),
         };

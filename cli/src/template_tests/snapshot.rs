@@ -19,7 +19,7 @@ use dropforge::text::{Source, Span};
 use dropforge::value::{Data, yaml};
 
 use super::target::folder_of;
-use super::values::{document, json, same};
+use super::values::{document, json, plain, same};
 use crate::input::{InputFiles, is_below};
 use dropforge::files::unreadable;
 
@@ -40,6 +40,8 @@ pub(super) struct Snapshots {
     stored: Stored,
     /// Those of this run.
     current: BTreeMap<String, Texts>,
+    /// The number of the latest snapshot of the test that runs.
+    number: usize,
     /// Tests that did not get to their snapshots.
     unknown: HashSet<String>,
     updates: bool,
@@ -54,6 +56,14 @@ pub(super) struct SnapshotCounts {
     pub removed: usize,
 }
 
+impl std::ops::AddAssign for SnapshotCounts {
+    fn add_assign(&mut self, more: Self) {
+        self.written += more.written;
+        self.updated += more.updated;
+        self.removed += more.removed;
+    }
+}
+
 /// The result of a comparison.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Compared {
@@ -64,12 +74,18 @@ pub(super) enum Compared {
 }
 
 impl Snapshots {
-    /// Reads the snapshots of a test file.
+    /// Reads the snapshots of a test file, or those of its suites with an identifier.
     ///
     /// # Errors
     /// Errors of reading the file; `test.structure` if it is no file of snapshots.
-    pub fn of(test_file: &Path, updates: bool, files: &mut InputFiles) -> std::result::Result<Self, Diagnostics> {
-        let name = test_file.file_name().unwrap_or_default().to_string_lossy();
+    pub fn of(
+        test_file: &Path,
+        id: Option<&str>,
+        updates: bool,
+        files: &mut InputFiles,
+    ) -> std::result::Result<Self, Diagnostics> {
+        let id = id.map(|id| format!("_{}", id.replace(['/', '\\'], "_"))).unwrap_or_default();
+        let name = test_file.file_name().unwrap_or_default().to_string_lossy() + &*id;
         let folder = test_file.parent().unwrap_or(Path::new("")).join(FOLDER);
         let path = folder.join(format!("{name}.snap"));
         if !is_below(&Files::below(folder_of(test_file))?, &path) {
@@ -81,21 +97,39 @@ impl Snapshots {
         };
         let stored = stored(&source)?;
         let (current, unknown) = (BTreeMap::new(), HashSet::new());
-        Ok(Self { path, source, stored, current, unknown, updates, changed: SnapshotCounts::default() })
+        Ok(Self { path, source, stored, current, number: 0, unknown, updates, changed: SnapshotCounts::default() })
     }
 
-    /// Compares the next text of a test with its snapshot. With `is_text`, every character counts; otherwise the text is
-    /// YAML and its values count.
-    pub fn compare(&mut self, test: &str, text: &str, is_text: bool) -> Compared {
+    /// Begins a test. Tests of one name have the same snapshots.
+    pub fn begin(&mut self) {
+        self.number = 0;
+    }
+
+    /// Compares the next text of a test with its snapshot. With `is_text`, the text counts; otherwise it is YAML and its
+    /// values count. With `keeps`, a snapshot that differs stays even if others are written.
+    pub fn compare(&mut self, test: &str, text: &str, (is_text, keeps): (bool, bool)) -> Compared {
+        self.number += 1;
+        let number = self.number;
+        let text = if is_text { text_snapshot(text) } else { text.to_owned() };
         let texts = self.current.entry(test.to_owned()).or_default();
-        let number = texts.len() + 1;
-        texts.insert(number, text.to_owned());
+        let other = texts.insert(number, text.clone());
         let stored = self.stored.get(test).and_then(|texts| texts.get(&number)).map(|(text, _)| text.clone());
-        let is_same = |stored: &str| stored == text || !is_text && same_values(stored, text);
+        let is_same = |stored: &str| match is_text {
+            true => stored == text || text_of(stored) == text_of(&text),
+            false => stored == text || same_values(stored, &text),
+        };
+        // What another test of the same name has written cannot be written again.
+        if let Some(other) = other.filter(|other| self.updates && !is_same(other)) {
+            return Compared::Differs(other);
+        }
         match stored {
             Some(stored) if is_same(&stored) => {
                 texts.insert(number, stored);
                 Compared::Same
+            }
+            Some(stored) if keeps => {
+                texts.insert(number, stored.clone());
+                Compared::Differs(stored)
             }
             Some(_) if self.updates => {
                 self.changed.updated += 1;
@@ -103,13 +137,18 @@ impl Snapshots {
             }
             None if self.updates => {
                 self.changed.written += 1;
-                Compared::Same
+                if keeps { Compared::Differs(String::new()) } else { Compared::Same }
             }
-            Some(stored) if is_text => Compared::Differs(stored),
+            Some(stored) if is_text => Compared::Differs(text_of(&stored)),
             // The layout of another writer is no difference.
             Some(stored) => Compared::Differs(values(&stored).map_or(stored, |values| document(&values))),
             None => Compared::Missing,
         }
+    }
+
+    /// Passes over the next snapshot of a test, which is not compared. It is written if there is none.
+    pub fn pass(&mut self, test: &str, text: &str) {
+        self.compare(test, text, (false, true));
     }
 
     /// Takes note of a test that did not run, or failed before its snapshots: they are not obsolete.
@@ -187,7 +226,12 @@ pub(super) fn left_over(test_files: &[PathBuf], updates: bool) -> Result<Vec<Box
         let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort_unstable();
         for name in names {
-            let Some(test) = name.strip_suffix(".snap").filter(|test| !folder.join(test).exists()) else { continue };
+            let is_gone = |test: &&str| {
+                // An identifier may follow the name of the test file.
+                let names = test.match_indices('_').filter_map(|(at, _)| test.get(..at)).chain([*test]);
+                !names.into_iter().any(|name| folder.join(name).is_file())
+            };
+            let Some(test) = name.strip_suffix(".snap").filter(is_gone) else { continue };
             let path = folder.join(FOLDER).join(&name);
             if updates {
                 fs::remove_file(&path).map_err(|error| unwritable(&path, &error))?;
@@ -234,9 +278,31 @@ fn stored(source: &Arc<Source>) -> std::result::Result<Stored, Vec<Box<Diagnosti
     Ok(all)
 }
 
-/// Returns `true` if both texts are YAML of the same values.
+/// Returns `true` if both texts are YAML of the same values. Empty lines at the beginning of a text do not count: helm-unittest
+/// leaves them out.
 fn same_values(a: &str, b: &str) -> bool {
-    matches!((values(a), values(b)), (Some(a), Some(b)) if same(&a, &b))
+    let read = |text: &str| values(text).map(trimmed);
+    matches!((read(a), read(b)), (Some(a), Some(b)) if same(&a, &b))
+}
+
+fn trimmed(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::from(text.trim_start_matches('\n')),
+        Value::Array(items) => items.into_iter().map(trimmed).collect(),
+        Value::Object(map) => map.into_iter().map(|(key, value)| (key, trimmed(value))).collect(),
+        other => other,
+    }
+}
+
+/// Returns the snapshot of a text: the text as YAML.
+fn text_snapshot(text: &str) -> String {
+    yaml::to_string(&Data::Str(plain(text)))
+}
+
+/// Returns the text of a snapshot. It may be written as it is.
+fn text_of(stored: &str) -> String {
+    let text = values(stored).and_then(|value| value.as_str().map(str::to_owned));
+    plain(text.as_deref().unwrap_or(stored))
 }
 
 /// Returns the values of a YAML text.

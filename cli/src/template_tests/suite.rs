@@ -22,6 +22,8 @@ pub(super) struct Suite {
     pub setup: Setup,
     /// Templates to leave out.
     pub exclude: Vec<PlacedText>,
+    /// Names a file of snapshots of its own.
+    pub snapshot_id: Option<String>,
     pub tests: Vec<Test>,
 }
 
@@ -29,11 +31,15 @@ pub(super) struct Suite {
 #[derive(Debug)]
 pub(super) struct Test {
     pub name: String,
+    /// The name of its snapshots. A test without a name has an empty one.
+    pub snapshots: String,
     /// The place of the name, or of the test.
     pub span: Span,
     /// The settings of the suite with those of the test over them.
     pub setup: Setup,
     pub asserts: Vec<Assertion>,
+    /// The errors for which the test cannot run.
+    pub problems: Vec<Box<Diagnostic>>,
 }
 
 /// The settings of a render.
@@ -50,6 +56,12 @@ pub(super) struct Setup {
     pub capabilities: CapabilitiesSetup,
     /// Replaced keys of `Chart.yaml`.
     pub chart: DataMap,
+    /// `true` if definitions of resources are among the templates.
+    pub crds: bool,
+    /// The place of a program that would change the output.
+    pub post_renderer: Option<Span>,
+    /// The objects that `lookup` finds.
+    pub objects: Vec<Data>,
     /// The reason not to run.
     pub skip: Option<String>,
     pub documents: Documents,
@@ -69,7 +81,9 @@ pub(super) struct ReleaseSetup {
 pub(super) struct CapabilitiesSetup {
     pub major: Option<String>,
     pub minor: Option<String>,
+    /// The available APIs: `null` in a test stands for none, not even those of the suite.
     pub apis: Vec<String>,
+    pub has_no_apis: bool,
 }
 
 impl Setup {
@@ -93,34 +107,33 @@ impl Setup {
             capabilities: CapabilitiesSetup {
                 major: test.capabilities.major.or_else(|| self.capabilities.major.clone()),
                 minor: test.capabilities.minor.or_else(|| self.capabilities.minor.clone()),
-                apis: self.capabilities.apis.iter().cloned().chain(test.capabilities.apis).collect(),
+                apis: match test.capabilities.has_no_apis {
+                    true => Vec::new(),
+                    false => self.capabilities.apis.iter().cloned().chain(test.capabilities.apis).collect(),
+                },
+                has_no_apis: false,
             },
             chart,
+            crds: self.crds || test.crds,
+            post_renderer: test.post_renderer.or(self.post_renderer),
+            objects: test.objects.into_iter().chain(self.objects.iter().cloned()).collect(),
             skip: self.skip.clone().or(test.skip),
             documents: self.documents.clone().or(test.documents),
         }
     }
 }
 
-/// Keys of helm-unittest that are not supported, and why.
-const UNSUPPORTED: [(&str, &str); 5] = [
-    ("postRenderer", "no other program is run"),
-    ("kubernetesProvider", "`lookup` finds nothing, as in `helm template`"),
-    ("includeCrds", "files in `crds/` are not templates"),
-    ("snapshotId", "a test file has one file of snapshots"),
-    ("minimumVersion", "this is not helm-unittest; remove the key"),
-];
-
 /// Reads nodes and collects errors.
 #[derive(Debug)]
 pub(super) struct NodeReader<'s> {
     pub source: &'s Arc<Source>,
     pub errors: Vec<Box<Diagnostic>>,
+    pub warnings: Vec<Box<Diagnostic>>,
 }
 
 impl<'s> NodeReader<'s> {
     pub fn new(source: &'s Arc<Source>) -> Self {
-        Self { source, errors: Vec::new() }
+        Self { source, errors: Vec::new(), warnings: Vec::new() }
     }
 
     /// Returns an error of the file.
@@ -134,22 +147,32 @@ impl<'s> NodeReader<'s> {
         self.errors.push(error);
     }
 
-    /// Returns the entries of a map whose keys are known. `what` is what the map stands for. Null is an empty map.
+    /// Returns the entries of a map whose keys are known. Others are warnings, as their only effect is that they have none.
+    /// `what` is what the map stands for. Null is an empty map.
     pub fn fields<'n>(&mut self, node: &'n Node, what: &str, known: &[&str]) -> Vec<&'n Entry> {
+        self.fields_that(node, what, known, |key, name| key == name)
+    }
+
+    /// Works like [`NodeReader::fields`] for keys whose capital letters do not matter.
+    pub fn parameters<'n>(&mut self, node: &'n Node, what: &str, known: &[&str]) -> Vec<&'n Entry> {
+        self.fields_that(node, what, known, str::eq_ignore_ascii_case)
+    }
+
+    fn fields_that<'n>(
+        &mut self,
+        node: &'n Node,
+        what: &str,
+        known: &[&str],
+        is_same: fn(&str, &str) -> bool,
+    ) -> Vec<&'n Entry> {
         let Some(entries) = self.map(node, what) else { return Vec::new() };
-        let (good, bad): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(|one| known.contains(&&*one.name));
+        let is_known = |one: &&Entry| known.iter().any(|key| is_same(key, &one.name));
+        let (good, bad): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(is_known);
         for entry in bad {
-            let unsupported = UNSUPPORTED.iter().find(|(key, _)| *key == &*entry.name);
-            let error = match unsupported {
-                Some((key, why)) => {
-                    self.error(entry.key.span, format!("`{key}` of helm-unittest is not supported")).with_help(*why)
-                }
-                None => self
-                    .error(entry.key.span, format!("unknown key `{}` of {what}", entry.name))
-                    .with_available(known.iter().copied())
-                    .with_suggestion(&entry.name, known.iter().copied()),
-            };
-            self.errors.push(error);
+            let message = format!("unknown key `{}` of {what}, which has no effect", entry.name);
+            let warning = Diagnostic::warning(Code::TestStructure, message).at(self.source, entry.key.span, "");
+            let warning = warning.with_available(known.iter().copied());
+            self.warnings.push(warning.with_suggestion(&entry.name, known.iter().copied()));
         }
         good
     }
@@ -232,10 +255,16 @@ pub(super) struct TestJob<'s> {
     pub suite: &'s Suite,
     pub test: &'s Test,
     pub target: Rc<TestTarget>,
+    /// The chart in the chart that the test is about: `charts/db/`. Empty for the chart itself.
+    pub route: Rc<str>,
     /// The folder of the test file.
     pub folder: &'s Path,
     /// The templates to render. Empty for all of a chart.
     pub renders: Vec<String>,
     /// The templates of each assertion.
     pub asserted: Vec<Vec<String>>,
+    /// The errors for which the test cannot run.
+    pub problems: Vec<Box<Diagnostic>>,
+    /// The reason not to run.
+    pub skip: Option<String>,
 }

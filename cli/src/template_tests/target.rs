@@ -1,27 +1,28 @@
-//! The test files, and what each tests: the templates of a folder, or a chart.
+//! What a test file tests: the templates of a folder, or a chart.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::asserts::{Assertion, Expectation, Expected, PlacedText};
-use super::render::Charts;
-use super::snapshot::FOLDER;
+use regex::Regex;
+
+use super::asserts::{Expectation, Expected, PlacedText};
+use super::charts::Charts;
 use super::suite::{NodeReader, Suite, Test, TestJob, TestTarget};
 use crate::input::is_below;
 use crate::options::LanguageArgs;
-use crate::stderr::Stderr;
 use dropforge::bulk::{Entry, discover_with};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
-use dropforge::engine::{dialect_of, path_from_here};
+use dropforge::engine::path_from_here;
 use dropforge::files::Files;
 use dropforge::stdlib::globs::PathGlob;
 
 /// The endings of the names of test files.
-const ENDINGS: [&str; 2] = [".test.yaml", "_test.yaml"];
+pub(super) const ENDINGS: [&str; 2] = [".test.yaml", "_test.yaml"];
 
 /// Returns the chart around a file.
-fn chart_around(file: &Path) -> Option<&Path> {
-    file.ancestors().skip(1).find(|folder| folder.join("Chart.yaml").is_file())
+pub(super) fn chart_around(file: &Path) -> Option<&Path> {
+    let chart = file.ancestors().skip(1).find(|folder| folder.join("Chart.yaml").is_file());
+    chart.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
 }
 
 /// Returns a path without its part `.`, so that it has ancestors.
@@ -39,16 +40,35 @@ fn own_folder(file: &Path) -> &Path {
     }
 }
 
+/// Returns the chart in whose folder `charts` another is.
+pub(super) fn parent_chart(chart: &Path) -> Option<PathBuf> {
+    let charts = chart.canonicalize().ok()?.parent()?.to_owned();
+    let parent = charts.parent().filter(|_| charts.file_name().is_some_and(|name| name == "charts"))?;
+    parent.join("Chart.yaml").is_file().then(|| parent.to_owned())
+}
+
 impl TestTarget {
-    /// Returns the target of a suite in the test file `file`.
-    fn of(suite: &Suite, file: &Path) -> Self {
+    /// Returns the target of a suite in the test file `file`, and the route of its chart in that. A chart in another is
+    /// tested within that if a folder among `paths` has both.
+    fn of(suite: &Suite, file: &Path, paths: &[PathBuf]) -> (Self, String) {
         let folder = folder_of(file);
         if let Some(root) = &suite.root {
             let root = folder.join(&root.text);
-            return if root.join("Chart.yaml").is_file() { Self::Chart(root) } else { Self::Folder(root) };
+            let is_chart = root.join("Chart.yaml").is_file();
+            return (if is_chart { Self::Chart(root) } else { Self::Folder(root) }, String::new());
         }
-        let own = own_folder(file).to_owned();
-        if chart_around(file).is_some() { Self::Chart(own) } else { Self::Folder(own) }
+        let Some(chart) = chart_around(file) else { return (Self::Folder(own_folder(file).to_owned()), String::new()) };
+        let (mut chart, mut route) = (chart.to_owned(), String::new());
+        let given: Vec<PathBuf> =
+            paths.iter().filter(|path| path.is_dir()).filter_map(|path| path.canonicalize().ok()).collect();
+        while let Some(parent) = parent_chart(&chart).filter(|parent| given.iter().any(|path| parent.starts_with(path)))
+        {
+            let name =
+                chart.canonicalize().ok().and_then(|chart| Some(chart.file_name()?.to_string_lossy().into_owned()));
+            route = format!("charts/{}/{route}", name.unwrap_or_default());
+            chart = PathBuf::from(path_from_here(&parent));
+        }
+        (Self::Chart(chart), route)
     }
 
     /// Returns the path of the chart or folder.
@@ -59,64 +79,110 @@ impl TestTarget {
     }
 }
 
-/// Finds the templates of the tests of a suite.
+/// The tests of a suite, with warnings.
+pub(super) type FoundJobs<'s> = (Vec<TestJob<'s>>, Vec<Box<Diagnostic>>);
+
+/// Finds the templates of the tests of a suite. `paths` are those that the command was given.
 ///
 /// # Errors
-/// All errors of the suite: templates that do not exist; errors of reading the chart.
+/// All errors of the suite; errors of reading the chart. Those of a test are its problems.
 pub(super) fn jobs<'s>(
     suite: &'s Suite,
     file: &'s Path,
+    paths: &[PathBuf],
     language: &LanguageArgs,
     charts: &mut Charts<'_>,
-) -> Result<Vec<TestJob<'s>>, Diagnostics> {
-    let target = Rc::new(TestTarget::of(suite, file));
-    let mut finder =
-        Finder { reader: NodeReader::new(&suite.source), target: &target, language, known: Rc::default(), file };
-    if let Some(root) = &suite.root
-        && ![own_folder(file), Path::new(".")].iter().any(|folder| is_in(folder, target.path()))
-    {
-        let message =
-            format!("the root `{}` leads out of the folder of the test and of the working directory", root.text);
-        finder.reader.refuse(root.span, message);
-        return Err(finder.reader.errors.into());
-    }
+) -> Result<FoundJobs<'s>, Diagnostics> {
+    let (target, route) = TestTarget::of(suite, file, paths);
+    let (target, route, known, skip) = (Rc::new(target), Rc::from(route), Rc::default(), None);
+    let reader = NodeReader::new(&suite.source);
+    let mut finder = Finder { reader, target: &target, route, language, known, file, skip };
+    finder.check_root(suite)?;
     if let TestTarget::Chart(chart) = &*target {
-        finder.known = charts.templates(chart)?;
-    } else if let (Some(root), TestTarget::Folder(folder)) = (&suite.root, &*target)
-        && !folder.is_dir()
-    {
-        finder.reader.refuse(root.span, format!("there is no folder `{}`", root.text));
-        return Err(finder.reader.errors.into());
+        let within = charts.templates(chart)?;
+        let is_within = |name: &String| name.starts_with(&*finder.route);
+        // A chart that its name does not lead to is tested alone.
+        if within.iter().any(is_within) {
+            finder.known = within;
+            finder.skip = charts.disabled(chart, &finder.route);
+        } else {
+            let alone = Rc::new(TestTarget::Chart(own_folder(file).to_owned()));
+            (finder.route, finder.known) = (Rc::from(""), charts.templates(alone.path())?);
+            return Ok(finder.of_target(&alone).found(suite));
+        }
     }
-    let shared = finder.select(&suite.setup.templates);
-    let excluded = finder.select(&suite.exclude);
-    let jobs: Vec<TestJob<'s>> = suite.tests.iter().map(|test| finder.job(suite, test, &shared, &excluded)).collect();
-    finder.check_files(suite);
-    if finder.reader.errors.is_empty() { Ok(jobs) } else { Err(finder.reader.errors.into()) }
+    Ok(finder.found(suite))
 }
 
 /// Finds templates and collects errors.
 struct Finder<'f, 's> {
     reader: NodeReader<'s>,
     target: &'f Rc<TestTarget>,
+    /// The chart in the chart: `charts/db/`.
+    route: Rc<str>,
     language: &'f LanguageArgs,
     /// The templates of a chart.
     known: Rc<[String]>,
     file: &'s Path,
+    /// The reason not to run any test.
+    skip: Option<String>,
 }
 
-impl<'s> Finder<'_, 's> {
-    fn job(&mut self, suite: &'s Suite, test: &'s Test, shared: &[String], excluded: &[String]) -> TestJob<'s> {
-        let needs_default = |assertion: &Assertion| assertion.templates.is_empty();
+impl<'f, 's> Finder<'f, 's> {
+    fn of_target<'t>(self, target: &'t Rc<TestTarget>) -> Finder<'t, 's>
+    where
+        'f: 't,
+    {
+        Finder { target, ..self }
+    }
+
+    fn found(mut self, suite: &'s Suite) -> FoundJobs<'s> {
+        let shared = self.select(&suite.setup.templates);
+        // Whether it matters that a template does not exist depends on the test.
+        let missing = std::mem::take(&mut self.reader.errors);
+        let excluded = self.select(&suite.exclude);
+        self.reader.errors.clear();
+        let jobs = suite.tests.iter().map(|test| self.job(suite, test, (&shared, &missing), &excluded)).collect();
+        (jobs, self.reader.warnings)
+    }
+
+    /// Checks the folder that a suite names.
+    fn check_root(&mut self, suite: &Suite) -> Result<(), Diagnostics> {
+        let Some(root) = &suite.root else { return Ok(()) };
+        if ![own_folder(self.file), Path::new(".")].iter().any(|folder| is_in(folder, self.target.path())) {
+            let message =
+                format!("the root `{}` leads out of the folder of the test and of the working directory", root.text);
+            self.reader.refuse(root.span, message);
+        } else if !self.target.path().is_dir() {
+            self.reader.refuse(root.span, format!("there is no folder `{}`", root.text));
+        }
+        let errors = std::mem::take(&mut self.reader.errors);
+        if errors.is_empty() { Ok(()) } else { Err(errors.into()) }
+    }
+
+    fn job(
+        &mut self,
+        suite: &'s Suite,
+        test: &'s Test,
+        (shared, missing): (&[String], &[Box<Diagnostic>]),
+        excluded: &[String],
+    ) -> TestJob<'s> {
+        let is_own =
+            test.setup.templates.iter().map(|one| one.span).ne(suite.setup.templates.iter().map(|one| one.span));
+        let needs_default = test.asserts.iter().any(|assertion| assertion.templates.is_empty());
         let mut own = match test.setup.templates.is_empty() {
-            false => self.select(&test.setup.templates),
-            true if test.asserts.iter().any(needs_default) => self.default(test),
-            true => Vec::new(),
+            _ if !needs_default && !is_own => Vec::new(),
+            false if is_own => self.select(&test.setup.templates),
+            false => {
+                self.reader.errors.extend(missing.iter().cloned());
+                shared.to_vec()
+            }
+            true => self.default(test),
         };
         own.retain(|name| !excluded.contains(name));
         let mut renders = own.clone();
         let asserted = test.asserts.iter().map(|assertion| match assertion.templates.is_empty() {
-            true => own.clone(),
+            true => own.iter().filter(|name| !is_hidden(name)).cloned().collect(),
             false => {
                 let names = self.select(&assertion.templates);
                 renders.extend(names.iter().cloned());
@@ -127,21 +193,29 @@ impl<'s> Finder<'_, 's> {
         if let TestTarget::Chart(_) = **self.target {
             // A suite without templates renders the whole chart.
             renders = match suite.setup.templates.is_empty() && suite.exclude.is_empty() {
-                true => Vec::new(),
+                true if self.route.is_empty() => Vec::new(),
+                true => self.known.iter().filter(|name| name.starts_with(&*self.route)).cloned().collect(),
                 false => renders.into_iter().chain(shared.iter().cloned()).collect(),
             };
             renders.retain(|name| !excluded.contains(name));
         }
         renders.sort_unstable();
         renders.dedup();
-        TestJob { suite, test, target: self.target.clone(), folder: folder_of(self.file), renders, asserted }
+        self.check_files(test);
+        let problems = test.problems.iter().cloned().chain(std::mem::take(&mut self.reader.errors)).collect();
+        let (target, route, folder) = (self.target.clone(), self.route.clone(), folder_of(self.file));
+        let skip = self.skip.clone().or_else(|| test.setup.skip.clone());
+        TestJob { suite, test, target, route, folder, renders, asserted, problems, skip }
     }
 
     /// Returns the templates that a test is about if nothing names them: all of a chart, or the one with the name of the
     /// file.
     fn default(&mut self, test: &Test) -> Vec<String> {
         let folder = match &**self.target {
-            TestTarget::Chart(_) => return self.known.to_vec(),
+            TestTarget::Chart(_) => {
+                let is_own = |name: &&String| name.starts_with(&*self.route) && !is_partial(name);
+                return self.known.iter().filter(is_own).cloned().collect();
+            }
             TestTarget::Folder(folder) => folder,
         };
         let file = self.file.file_name().unwrap_or_default().to_string_lossy();
@@ -161,10 +235,7 @@ impl<'s> Finder<'_, 's> {
         };
         let available = names.iter().filter(|name| self.language.is_template(name)).cloned();
         let error = self.reader.error(test.span, message).with_available(available);
-        // Each test of the file has this error.
-        if !self.reader.errors.iter().any(|known| known.message == error.message) {
-            self.reader.errors.push(error.with_help("name it with `template`"));
-        }
+        self.reader.errors.push(error.with_help("name it with `template`"));
         Vec::new()
     }
 
@@ -180,7 +251,7 @@ impl<'s> Finder<'_, 's> {
         let text = pattern.text.strip_prefix("./").unwrap_or(&pattern.text);
         let is_pattern = text.contains(['*', '?', '[', '{']);
         let found = match &**self.target {
-            TestTarget::Chart(_) => of_chart(text, &self.known),
+            TestTarget::Chart(_) => of_chart(text, &self.route, &self.known),
             TestTarget::Folder(folder) if !is_pattern => {
                 if folder.join(text).is_file() {
                     vec![text.to_owned()]
@@ -222,19 +293,15 @@ impl<'s> Finder<'_, 's> {
         }
     }
 
-    /// Checks that the files exist that tests name, below the folders of the test and of its templates. Values may be anywhere
-    /// below the working directory; the text of an expected file is printed if it differs.
-    fn check_files(&mut self, suite: &Suite) {
-        let mut seen = std::collections::HashSet::new();
-        let values = suite.tests.iter().flat_map(|test| &test.setup.values);
-        let expected =
-            suite.tests.iter().flat_map(|test| &test.asserts).filter_map(|assertion| match &assertion.check {
-                Expectation::EqualText(Expected::File(file)) => Some(file),
-                _ => None,
-            });
-        let values = values.map(|file| (file, Some(Path::new("."))));
-        let files = values.chain(expected.map(|file| (file, None)));
-        for (file, more) in files.filter(|(file, _)| seen.insert(file.span)) {
+    /// Checks that the files exist that a test names, below the folders of the test and of its templates. Values may be
+    /// anywhere below the working directory; the text of an expected file is printed if it differs.
+    fn check_files(&mut self, test: &Test) {
+        let expected = test.asserts.iter().filter_map(|assertion| match &assertion.check {
+            Expectation::EqualText(Expected::File(file)) => Some((file, None)),
+            _ => None,
+        });
+        let values = test.setup.values.iter().map(|file| (file, Some(Path::new("."))));
+        for (file, more) in values.chain(expected) {
             let path = folder_of(self.file).join(&file.text);
             let mut folders = [own_folder(self.file), self.target.path()].into_iter().chain(more);
             if !folders.any(|folder| is_in(folder, &path)) {
@@ -258,12 +325,36 @@ fn is_in(folder: &Path, path: &Path) -> bool {
     Files::below(folder).is_ok_and(|folder| is_below(&folder, path))
 }
 
-/// Returns the templates of a chart that a pattern stands for. `templates/` may be left out.
-fn of_chart(pattern: &str, known: &[String]) -> Vec<String> {
-    let wanted = [pattern.to_owned(), format!("templates/{pattern}")];
-    let globs: Vec<PathGlob> = wanted.iter().filter_map(|one| PathGlob::parse(one)).collect();
-    let is_match = |name: &&String| wanted.contains(name) || globs.iter().any(|glob| glob.matches(name));
+/// The folders that a name of a template can begin with. Any other name is one below `templates/`.
+const ROOTS: [&str; 4] = ["templates", "charts", "crds", "**"];
+
+/// Returns the templates of a chart that a pattern stands for: names, folders, and `*`, which includes `/`.
+fn of_chart(pattern: &str, route: &str, known: &[String]) -> Vec<String> {
+    let is_whole = ROOTS.iter().any(|root| pattern.starts_with(root));
+    let wanted = format!("{route}{}{pattern}", if is_whole { "" } else { "templates/" });
+    let (glob, regex) = (PathGlob::parse(&wanted), Regex::new(&format!("^{}(/.*)?$", in_regex(&wanted))));
+    let is_match = |name: &&String| {
+        **name == wanted
+            || glob.as_ref().is_some_and(|glob| glob.matches(name))
+            || regex.as_ref().is_ok_and(|regex| regex.is_match(name))
+    };
     known.iter().filter(is_match).cloned().collect()
+}
+
+/// Returns the regular expression of a pattern.
+fn in_regex(pattern: &str) -> String {
+    let names = |part: &str| part.split('*').map(regex::escape).collect::<Vec<_>>().join(r"[\w\-/.]*");
+    pattern.split("**").map(names).collect::<Vec<_>>().join(r"[\w\-/.]+")
+}
+
+/// Returns `true` for a template without an output of its own.
+fn is_hidden(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.starts_with('_'))
+}
+
+/// Returns `true` for a template that only defines others, as far as its name says.
+pub(super) fn is_partial(path: &str) -> bool {
+    is_hidden(path) || path.ends_with(".tpl")
 }
 
 /// Returns the names of the files in a folder, sorted.
@@ -273,60 +364,4 @@ fn names_in(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = files.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort_unstable();
     names
-}
-
-/// Returns the test files that `paths` name, or that lie below folders among them, sorted.
-///
-/// # Errors
-/// `file.read_failed` for a path that cannot be read; `usage` if there is no test file.
-pub(super) fn test_files(paths: &[PathBuf], stderr: &Stderr) -> Result<Vec<PathBuf>, Box<Diagnostic>> {
-    let is_wanted = |entry: Entry<'_>| match entry.is_dir {
-        true => !entry.name.starts_with('.') && entry.name != FOLDER,
-        false => is_test(entry.path, entry.name, stderr),
-    };
-    if let Some(path) = paths.iter().find(|path| path.is_file() && is_template(path)) {
-        let message = format!("`{}` is a template, not a test file", path.display());
-        return Err(Diagnostic::new(Code::Usage, message).with_help(NAMES));
-    }
-    match discover_with(paths, None, &is_wanted) {
-        Ok(set) => {
-            set.skipped.warnings().for_each(|warning| stderr.diagnostic(&warning));
-            Ok(set.files.iter().map(|file| set.root.join(&file.name)).collect())
-        }
-        Err(error) if error.code == Code::NoTemplates => Err(no_test_file(paths)),
-        Err(error) => Err(error),
-    }
-}
-
-/// Returns `true` for a test file. Those of helm-unittest lie in the folder `tests` of a chart.
-fn is_test(path: &Path, name: &str, stderr: &Stderr) -> bool {
-    let [ours, theirs] = ENDINGS.map(|ending| name.ends_with(ending));
-    if !ours && !theirs {
-        return false;
-    }
-    let place = chart_around(path).and_then(|chart| path.strip_prefix(chart).ok());
-    let is_in = |folder: &str| place.is_some_and(|place| place.starts_with(folder));
-    if ours && is_in("templates") {
-        stderr.warning(&format!(
-            "`{}` is a template for Helm, as all of `templates/`: move the test to the chart's folder `tests`",
-            path_from_here(path)
-        ));
-        return false;
-    }
-    ours || is_in("tests")
-}
-
-fn no_test_file(paths: &[PathBuf]) -> Box<Diagnostic> {
-    let paths: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
-    let error = Diagnostic::new(Code::Usage, format!("there is no test file in {}", paths.join(", ")));
-    error.with_help(NAMES)
-}
-
-const NAMES: &str =
-    "the name of a test file ends in `.test.yaml`; in the folder `tests` of a chart also in `_test.yaml`";
-
-/// Returns `true` for a file whose name ends in a language, and not as that of a test file.
-fn is_template(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    dialect_of(&name).is_some() && !ENDINGS.iter().any(|ending| name.ends_with(ending))
 }

@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use super::asserts::{DocumentHead, Expectation, Failing};
 use super::output::TestOutput;
+use super::path::ValuePath;
 use super::values::{
-    ValuePath, bounded, compare, difference, includes, is_empty, is_long, is_type, same, short, shown, type_name,
+    bounded, compare, difference, includes, is_empty, is_long, is_type, plain, same, short, shown, type_name,
 };
 use dropforge::diagnostics::Diagnostic;
 
@@ -17,6 +18,8 @@ use dropforge::diagnostics::Diagnostic;
 #[derive(Debug)]
 pub(super) struct Verdict {
     pub holds: bool,
+    /// `true` for a value that the check is not made for. Then its opposite does not hold, either.
+    pub is_unfit: bool,
     path: Option<String>,
     /// What was expected, within a sentence.
     wanted: String,
@@ -26,7 +29,12 @@ pub(super) struct Verdict {
 
 impl Verdict {
     pub fn new(holds: bool, wanted: String) -> Self {
-        Self { holds, path: None, wanted, found: None, notes: Vec::new() }
+        Self { holds, is_unfit: false, path: None, wanted, found: None, notes: Vec::new() }
+    }
+
+    /// Returns the verdict about a value that the check is not made for.
+    fn unfit(wanted: String, found: String) -> Self {
+        Self { is_unfit: true, ..Self::new(false, wanted).found(found) }
     }
 
     pub fn at(self, path: &ValuePath) -> Self {
@@ -52,7 +60,7 @@ impl Verdict {
     /// Returns the expectation and what was found instead.
     pub fn sentence(&self, assertion: &str, negative: bool) -> String {
         let path = self.path.as_ref().map(|path| format!(" at `{path}`")).unwrap_or_default();
-        let expected = if negative { "did not expect" } else { "expected" };
+        let expected = if negative && !self.is_unfit { "did not expect" } else { "expected" };
         let found = self.found.as_ref().map(|found| format!(", found {found}")).unwrap_or_default();
         format!("`{assertion}`{path}: {expected} {}{found}", self.wanted)
     }
@@ -71,13 +79,12 @@ pub(super) fn of_value(check: &Expectation, document: &Value) -> Vec<Verdict> {
         Expectation::Exists { path } => {
             let found = path.find(document);
             let verdict = Verdict::new(!found.is_empty(), "a value".to_owned()).at(path);
-            vec![verdict.found(found.first().map_or("nothing".to_owned(), |value| short(value)))]
+            vec![verdict.found(first_of(&found))]
         }
         Expectation::Some { path } => {
             let found = path.find(document);
             let is_some = found.iter().any(|value| !value.is_null());
-            let shown = found.first().map_or("nothing".to_owned(), |value| short(value));
-            vec![Verdict::new(is_some, "a value other than null".to_owned()).at(path).found(shown)]
+            vec![Verdict::new(is_some, "a value other than null".to_owned()).at(path).found(first_of(&found))]
         }
         Expectation::Length { paths, count } => length(paths, *count, document),
         Expectation::Document(head) => vec![head.verdict(document)],
@@ -92,17 +99,21 @@ pub(super) fn of_value(check: &Expectation, document: &Value) -> Vec<Verdict> {
             let found = path.find(document);
             match found.is_empty() {
                 true => vec![of_one(check, &Value::Null).at(path).missing()],
-                false => found.into_iter().map(|value| of_one(check, value).at(path)).collect(),
+                false => found.iter().map(|value| of_one(check, value).at(path)).collect(),
             }
         }
         _ => Vec::new(),
     }
 }
 
+fn first_of(found: &[Cow<'_, Value>]) -> String {
+    found.first().map_or("nothing".to_owned(), |value| short(value))
+}
+
 impl Verdict {
     /// Makes it one about a path without a value.
     fn missing(self) -> Self {
-        Self { holds: false, found: Some("nothing".to_owned()), notes: Vec::new(), ..self }
+        Self { holds: false, is_unfit: false, found: Some("nothing".to_owned()), notes: Vec::new(), ..self }
     }
 }
 
@@ -111,14 +122,18 @@ fn of_one(check: &Expectation, value: &Value) -> Verdict {
     match check {
         Expectation::Equal { value: wanted, base64, .. } => match decoded(value, *base64) {
             Ok(value) => equal(wanted, &value),
-            Err(why) => Verdict::new(false, short(wanted)).found(why),
+            Err(why) => Verdict::unfit(short(wanted), why),
         },
         Expectation::AtLeast { value: wanted, .. } => ordered(wanted, value, "at least", Ordering::is_ge),
         Expectation::AtMost { value: wanted, .. } => ordered(wanted, value, "at most", Ordering::is_le),
         Expectation::Contains { content, count, any, .. } => contains(content, *count, *any, value),
         Expectation::Subset { content, .. } => {
-            let holds = value.is_object() && includes(value, content);
-            let verdict = Verdict::new(holds, format!("a map with {}", short(content))).found(short(value));
+            let wanted = format!("a map with {}", short(content));
+            if !value.is_object() {
+                return Verdict::unfit(wanted, short(value));
+            }
+            let holds = includes(value, content);
+            let verdict = Verdict::new(holds, wanted).found(short(value));
             if holds || !(is_long(content) || is_long(value)) {
                 return verdict;
             }
@@ -132,8 +147,8 @@ fn of_one(check: &Expectation, value: &Value) -> Verdict {
                         Verdict::new(pattern.is_match(&text), wanted).found(short(&Value::from(text.as_str())));
                     if text.contains('\n') { verdict.with_note("found", &text) } else { verdict }
                 }
-                Ok(other) => Verdict::new(false, wanted).found(short(&other)),
-                Err(why) => Verdict::new(false, wanted).found(why),
+                Ok(other) => Verdict::unfit(wanted, short(&other)),
+                Err(why) => Verdict::unfit(wanted, why),
             }
         }
         Expectation::Empty { .. } => {
@@ -146,8 +161,10 @@ fn of_one(check: &Expectation, value: &Value) -> Verdict {
     }
 }
 
+/// Compares values. Of a text, blanks before the ends of lines and empty lines at the beginning do not count.
 fn equal(wanted: &Value, value: &Value) -> Verdict {
-    let holds = same(wanted, value);
+    let is_plain = |wanted: &str| value.as_str().is_some_and(|text| plain(text) == wanted);
+    let holds = same(wanted, value) || wanted.as_str().is_some_and(is_plain);
     let verdict = Verdict::new(holds, short(wanted)).found(short(value));
     match !holds && (is_long(wanted) || is_long(value)) {
         true => verdict.with_difference(&shown(wanted), &shown(value)),
@@ -162,7 +179,7 @@ fn ordered(wanted: &Value, value: &Value, words: &str, is_right: fn(Ordering) ->
 
 fn contains(content: &Value, count: Option<usize>, any: bool, value: &Value) -> Verdict {
     let Some(items) = value.as_array() else {
-        return Verdict::new(false, format!("a list with {}", short(content))).found(short(value));
+        return Verdict::unfit(format!("a list with {}", short(content)), short(value));
     };
     let is_it = |item: &&Value| if any { includes(item, content) } else { same(item, content) };
     let found = items.iter().filter(is_it).count();
@@ -180,7 +197,7 @@ fn length(paths: &[ValuePath], count: Option<usize>, document: &Value) -> Vec<Ve
     let mut verdicts = Vec::new();
     for path in paths {
         let found = path.find(document);
-        let lengths: Vec<Option<usize>> = found.iter().map(|value| value.as_array().map(Vec::len)).collect();
+        let lengths: Vec<Option<usize>> = found.iter().map(|value| length_of(value)).collect();
         let wanted = common.map_or("a list".to_owned(), |count| format!("a list of length {count}"));
         for (value, length) in found.iter().zip(&lengths) {
             let holds = length.is_some_and(|length| common.is_none_or(|count| count == length));
@@ -193,6 +210,11 @@ fn length(paths: &[ValuePath], count: Option<usize>, document: &Value) -> Vec<Ve
         common = common.or_else(|| lengths.first().copied().flatten());
     }
     verdicts
+}
+
+/// Returns the length of a list. Null is an empty one.
+fn length_of(value: &Value) -> Option<usize> {
+    if value.is_null() { Some(0) } else { value.as_array().map(Vec::len) }
 }
 
 /// Returns a value, or the text that it encodes.
@@ -267,7 +289,7 @@ fn describe(wanted: &Failing) -> String {
         wanted.code.map(|code| format!("code {}", code.id())),
         wanted.line.map(|line| format!("line {line}")),
         wanted.message.as_ref().map(|message| format!("message `{message}`")),
-        wanted.pattern.as_ref().map(|pattern| format!("a message that matches `{pattern}`")),
+        wanted.pattern.as_ref().map(|pattern| format!("a message that matches `{}`", pattern.text)),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() { "an error".to_owned() } else { format!("an error with {}", parts.join(", ")) }
@@ -280,22 +302,45 @@ fn fits(wanted: &Failing, error: &Diagnostic) -> bool {
     wanted.code.is_none_or(|code| code == error.code)
         && wanted.line.is_none_or(|wanted| line == Some(wanted))
         && wanted.message.as_ref().is_none_or(is_message)
-        && wanted.pattern.as_ref().is_none_or(|pattern| texts.iter().any(|text| pattern.is_match(text)))
+        && wanted.pattern.as_ref().is_none_or(|pattern| texts.iter().any(|text| pattern.is_in(text)))
 }
 
-/// Returns the message with and without its explanation, that of Helm, and the part of that after the place, as
-/// helm-unittest reads it.
+/// Returns the message with and without its explanation, that of Helm in several lines and in one, and the parts of that
+/// after a colon, of which helm-unittest compares one.
 fn messages(error: &Diagnostic) -> Vec<Cow<'_, str>> {
     let mut texts = vec![error.text(), error.message.as_str().into()];
     texts.extend(error.detail.as_deref().map(Cow::from));
-    if let Some(helm) = error.fields.get(HELM_MESSAGE) {
-        texts.push(helm.into());
-        let parts = [
-            helm.rsplit_once("): ").map(|(_, text)| text),
-            helm.rsplit_once(": ").map(|(_, text)| text),
-            helm.trim_end().rsplit_once('\n').map(|(_, last)| last.trim()),
-        ];
-        texts.extend(parts.into_iter().flatten().map(Cow::from));
-    }
+    let Some(helm) = error.fields.get(HELM_MESSAGE) else { return texts };
+    let line = one_line(helm);
+    let parts = line.match_indices(": ").filter_map(|(at, colon)| line.get(at + colon.len()..));
+    texts.extend(parts.map(|part| Cow::Owned(part.to_owned())));
+    texts.push(Cow::Owned(line));
+    let below = helm.split_once('\n').map(|(_, below)| below);
+    let last = helm.trim_end().rsplit_once('\n').map(|(_, last)| last.trim());
+    texts.extend([Some(helm.as_str()), below, last].into_iter().flatten().map(Cow::from));
     texts
+}
+
+/// Returns a message of Helm 4, which has lines for each place, as Helm 3 has it, in one line.
+fn one_line(message: &str) -> String {
+    let is_place = |line: &str| line.rsplitn(3, ':').take(2).all(|part| part.parse::<u32>().is_ok());
+    if !message.lines().next().is_some_and(is_place) {
+        return message.to_owned();
+    }
+    let place = |line: &str| if is_place(line) { format!("template: {line}:") } else { line.trim().to_owned() };
+    message.lines().map(place).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_helm_are_read_in_one_line() {
+        let lines = "c/templates/a.yaml:1:6\n  executing \"a\" at <include \"y\" .>:\n    error calling include:\nc/templates/_h.tpl:2:26\n  executing \"y\" at <.Values.a.b>:\n    nil pointer evaluating interface {}.b";
+        let line = "template: c/templates/a.yaml:1:6: executing \"a\" at <include \"y\" .>: error calling include: template: c/templates/_h.tpl:2:26: executing \"y\" at <.Values.a.b>: nil pointer evaluating interface {}.b";
+        assert_eq!(one_line(lines), line);
+        let plain = "execution error at (c/templates/a.yaml:1:6): one\ntwo";
+        assert_eq!(one_line(plain), plain);
+    }
 }

@@ -1,0 +1,103 @@
+//! The test files: those that are named, and those in folders.
+
+use std::path::{Path, PathBuf};
+
+use clap::{ArgAction, Args};
+
+use super::snapshot::FOLDER;
+use super::target::{ENDINGS, chart_around, parent_chart};
+use crate::stderr::Stderr;
+use dropforge::bulk::{Entry, discover_with};
+use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::engine::{dialect_of, path_from_here};
+use dropforge::stdlib::globs::PathGlob;
+
+/// The options that select test files.
+#[derive(Debug, Args)]
+pub(super) struct FileArgs {
+    /// Run the test files of charts that match GLOB, a path from the chart, instead of those in `tests` and `unittests`
+    #[arg(long, short, value_name = "GLOB")]
+    file: Vec<String>,
+    /// Run the tests of charts in the folder `charts` of another
+    #[arg(long, value_name = "BOOL", default_value_t = true, num_args = 0..=1, default_missing_value = "true", action = ArgAction::Set)]
+    with_subchart: bool,
+}
+
+/// Returns the test files that `paths` name, or that lie below folders among them, sorted.
+///
+/// # Errors
+/// `file.read_failed` for a path that cannot be read; `usage` if there is no test file.
+pub(super) fn test_files(paths: &[PathBuf], args: &FileArgs, stderr: &Stderr) -> Result<Vec<PathBuf>, Box<Diagnostic>> {
+    let globs = args.file.iter().map(|glob| parsed(glob)).collect::<Result<Vec<_>, _>>()?;
+    let is_wanted = |entry: Entry<'_>| match entry.is_dir {
+        true => !entry.name.starts_with('.') && entry.name != FOLDER,
+        false if !args.with_subchart && is_in_subchart(entry.path) => false,
+        false if !globs.is_empty() => is_match(entry.path, &globs),
+        false => is_test(entry.path, entry.name, stderr),
+    };
+    if let Some(path) = paths.iter().find(|path| path.is_file() && is_template(path)) {
+        let message = format!("`{}` is a template, not a test file", path.display());
+        return Err(Diagnostic::new(Code::Usage, message).with_help(NAMES));
+    }
+    match discover_with(paths, None, &is_wanted) {
+        Ok(set) => {
+            set.skipped.warnings().for_each(|warning| stderr.diagnostic(&warning));
+            Ok(set.files.iter().map(|file| set.root.join(&file.name)).collect())
+        }
+        Err(error) if error.code == Code::NoTemplates => Err(no_test_file(paths)),
+        Err(error) => Err(error),
+    }
+}
+
+fn parsed(glob: &str) -> Result<PathGlob, Box<Diagnostic>> {
+    let wrong = || Diagnostic::new(Code::Usage, format!("`--file {glob}` is not a pattern of paths"));
+    PathGlob::parse(glob.strip_prefix("./").unwrap_or(glob)).ok_or_else(wrong)
+}
+
+/// Returns `true` for a file whose path from its chart, or from the current directory, matches.
+fn is_match(path: &Path, globs: &[PathGlob]) -> bool {
+    let of_chart = chart_around(path).and_then(|chart| path.strip_prefix(chart).ok());
+    let paths = of_chart.into_iter().chain([path]);
+    let mut texts = paths.map(|path| path.to_string_lossy().replace('\\', "/"));
+    texts.any(|text| globs.iter().any(|glob| glob.matches(text.strip_prefix("./").unwrap_or(&text))))
+}
+
+/// Returns `true` for a file of a chart in another chart.
+fn is_in_subchart(path: &Path) -> bool {
+    chart_around(path).is_some_and(|chart| parent_chart(chart).is_some())
+}
+
+/// The folders of a chart with suites of helm-unittest.
+const OF_CHARTS: [&str; 2] = ["tests", "unittests"];
+
+/// Returns `true` for a test file. Those of helm-unittest lie in the folder `tests` or `unittests` of a chart.
+fn is_test(path: &Path, name: &str, stderr: &Stderr) -> bool {
+    let [ours, theirs] = ENDINGS.map(|ending| name.ends_with(ending));
+    if !ours && !theirs {
+        return false;
+    }
+    let place = chart_around(path).and_then(|chart| path.strip_prefix(chart).ok());
+    let is_in = |folder: &str| place.is_some_and(|place| place.starts_with(folder));
+    if ours && is_in("templates") {
+        stderr.warning(&format!(
+            "`{}` is a template for Helm, as all of `templates/`: move the test to the chart's folder `tests`",
+            path_from_here(path)
+        ));
+        return false;
+    }
+    ours || OF_CHARTS.into_iter().any(is_in)
+}
+
+fn no_test_file(paths: &[PathBuf]) -> Box<Diagnostic> {
+    let paths: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
+    let error = Diagnostic::new(Code::Usage, format!("there is no test file in {}", paths.join(", ")));
+    error.with_help(NAMES)
+}
+
+const NAMES: &str = "the name of a test file ends in `.test.yaml`; in the folders `tests` and `unittests` of a chart also in `_test.yaml`; `--file GLOB` names others";
+
+/// Returns `true` for a file whose name ends in a language, and not as that of a test file.
+fn is_template(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    dialect_of(&name).is_some() && !ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
