@@ -86,7 +86,9 @@ impl<'e> Charts<'e> {
     /// Returns the reason not to test the chart in a chart that a route leads to: the values of the chart disable it.
     pub fn disabled(&mut self, chart: &Path, route: &str) -> Option<String> {
         let (template, _) = self.chart(chart).ok()?;
-        let plan = template.outline(&UserValues::default()).ok()?;
+        let mut values = UserValues::default();
+        values.of_test();
+        let plan = template.outline(&values).ok()?;
         let is_enabled =
             route.is_empty() || plan.charts().iter().any(|one| below(&plan, one.path()) == route.trim_end_matches('/'));
         (!is_enabled)
@@ -147,6 +149,7 @@ impl<'e> Charts<'e> {
     /// test. Maps merge.
     fn values(&self, job: &TestJob<'_>, files: &mut InputFiles) -> Result<UserValues, Diagnostics> {
         let (setup, mut values) = (&job.test.setup, UserValues::default());
+        values.of_test();
         values.skip_schemas(self.skips_schemas);
         for file in &setup.values {
             let source = files.regular_values(&job.folder.join(&file.text))?;
@@ -191,7 +194,9 @@ impl<'e> Charts<'e> {
     /// Adds all templates of a chart to a coverage, as far as they compile.
     pub fn cover(&mut self, chart: &Path, coverage: &Coverage) {
         let compile = |whole: ChartTemplate| {
-            let outline = whole.outline(&UserValues::default())?;
+            let mut values = UserValues::default();
+            values.of_test();
+            let outline = whole.outline(&values)?;
             whole.compile(&outline)
         };
         // Those that do not compile fail their tests.
@@ -292,7 +297,8 @@ fn release(setup: &Setup) -> Release {
 /// Returns the cluster. It has only the APIs that are given, as for helm-unittest.
 fn capabilities(setup: &Setup) -> Checked<Capabilities> {
     let given = &setup.capabilities;
-    let known = Capabilities { api_versions: given.apis.clone(), ..Capabilities::default() };
+    let objects = setup.objects.clone();
+    let known = Capabilities { api_versions: given.apis.clone(), objects, ..Capabilities::default() };
     if given.major.is_none() && given.minor.is_none() {
         return Ok(known);
     }

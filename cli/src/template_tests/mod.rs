@@ -50,6 +50,7 @@ use crate::schema::SchemaArgs;
 use crate::stderr::Stderr;
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::engine::path_from_here;
+use dropforge::function::Capabilities;
 
 /// Test templates and charts
 ///
@@ -101,7 +102,8 @@ pub(crate) struct TestArgs {
 pub(crate) fn run(args: &TestArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
     let found = files::test_files(&args.paths, &args.files, stderr)?;
     let builder = || args.allow.grant(args.language.engine());
-    let engine = builder()?.build();
+    // What a test of a chart checks does not depend on the time or on random numbers, or else it is no test.
+    let engine = builder()?.allow(Capabilities::CLOCK.and(Capabilities::RANDOM)).build();
     let mut run = TestRun {
         args,
         files,

@@ -131,11 +131,20 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
         matches!(self.entry.value.kind, yaml::Kind::Null)
     }
 
-    fn value(&mut self, key: &str) -> Option<Value> {
+    /// Returns a value. One that is left out is null.
+    fn value(&mut self, key: &str) -> Value {
         match self.get(key) {
-            Some(node) => Some(json(&node.to_data())),
-            None => self.missing(key),
+            Some(node) => json(&node.to_data()),
+            None => {
+                self.warn(format!("`{}` without `{key}` compares with null", self.name));
+                Value::Null
+            }
         }
+    }
+
+    fn warn(&mut self, message: String) {
+        let warning = Diagnostic::warning(Code::TestStructure, message);
+        self.reader.warnings.push(warning.at(self.reader.source, self.entry.key.span, ""));
     }
 
     fn text(&mut self, key: &str) -> Option<String> {
@@ -175,7 +184,7 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
 
     pub fn equal(&mut self) -> Option<Expectation> {
         let (path, value) = (self.path(), self.value("value"));
-        Some(Expectation::Equal { path: path?, value: value?, base64: self.flag("decodeBase64") })
+        Some(Expectation::Equal { path: path?, value, base64: self.flag("decodeBase64") })
     }
 
     pub fn at_least(&mut self) -> Option<Expectation> {
@@ -187,8 +196,10 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
     }
 
     fn ordered(&mut self) -> Option<(ValuePath, Value)> {
-        let (path, value) = (self.path(), self.value("value"));
-        let (path, value) = (path?, value?);
+        if self.get("value").is_none() {
+            return self.missing("value");
+        }
+        let (path, value) = (self.path()?, self.value("value"));
         if !value.is_number() && !value.is_string() {
             let span = self.get("value").map_or(self.entry.key.span, |node| node.span);
             self.reader.refuse(span, "`value` must be a number or text");
@@ -200,12 +211,12 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
     pub fn contains(&mut self) -> Option<Expectation> {
         let (path, content) = (self.path(), self.value("content"));
         let (count, any) = (self.count("count"), self.flag("any"));
-        Some(Expectation::Contains { path: path?, content: content?, count, any })
+        Some(Expectation::Contains { path: path?, content, count, any })
     }
 
     pub fn subset(&mut self) -> Option<Expectation> {
         let (path, content) = (self.path_or_whole(), self.value("content"));
-        Some(Expectation::Subset { path: path?, content: content? })
+        Some(Expectation::Subset { path: path?, content })
     }
 
     pub fn matches(&mut self) -> Option<Expectation> {
@@ -265,9 +276,18 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
     }
 
     pub fn document(&mut self) -> Option<Expectation> {
-        let (kind, api_version) = (self.needed_text("kind"), self.needed_text("apiVersion"));
+        let (kind, api_version) = (self.head_text("kind"), self.head_text("apiVersion"));
         let (name, namespace, any) = (self.text("name"), self.text("namespace"), self.flag("any"));
-        Some(Expectation::Document(DocumentHead { kind: kind?, api_version: api_version?, name, namespace, any }))
+        Some(Expectation::Document(DocumentHead { kind, api_version, name, namespace, any }))
+    }
+
+    /// Returns the kind or version of a document, without which it is that of none.
+    fn head_text(&mut self, key: &str) -> String {
+        let text = self.text(key);
+        if text.is_none() {
+            self.warn(format!("`{}` without `{key}` finds no document", self.name));
+        }
+        text.unwrap_or_default()
     }
 
     pub fn fails(&mut self) -> Option<Expectation> {

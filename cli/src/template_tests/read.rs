@@ -293,7 +293,7 @@ tests: [{asserts: [{exists: {path: a}}]}]
             "10:9: `isKind` needs `of`",
             "11:32: there is no error `E0999999`",
             "12:26: unknown key `valu` of `equal`, which has no effect",
-            "12:9: `equal` needs `value`",
+            "12:9: `equal` without `value` compares with null",
             "13:9: a second check beside `equal`",
             "14:9: a test without `asserts` checks nothing",
             "15:5: a test must be a map, found string",

@@ -294,17 +294,22 @@ impl<'f, 's> Finder<'f, 's> {
     }
 
     /// Checks that the files exist that a test names, below the folders of the test and of its templates. Values may be
-    /// anywhere below the working directory; the text of an expected file is printed if it differs.
+    /// anywhere below the working directory and in the repository of a chart; the text of an expected file is printed if it differs.
     fn check_files(&mut self, test: &Test) {
         let expected = test.asserts.iter().filter_map(|assertion| match &assertion.check {
             Expectation::EqualText(Expected::File(file)) => Some((file, None)),
             _ => None,
         });
-        let values = test.setup.values.iter().map(|file| (file, Some(Path::new("."))));
-        for (file, more) in values.chain(expected) {
+        let more = match &**self.target {
+            TestTarget::Chart(chart) => repository(chart),
+            TestTarget::Folder(_) => None,
+        };
+        let values = test.setup.values.iter().map(|file| (file, Some(PathBuf::from("."))));
+        for (file, here) in values.chain(expected) {
             let path = folder_of(self.file).join(&file.text);
-            let mut folders = [own_folder(self.file), self.target.path()].into_iter().chain(more);
-            if !folders.any(|folder| is_in(folder, &path)) {
+            let more = here.into_iter().flat_map(|here| [Some(here), more.clone()]).flatten();
+            let folders = [own_folder(self.file), self.target.path()].into_iter().map(Path::to_owned);
+            if !folders.chain(more).any(|folder| is_in(&folder, &path)) {
                 let folder = path_from_here(own_folder(self.file));
                 let message = format!("`{}` leads out of `{folder}`, whose files the test may read", file.text);
                 self.reader.refuse(file.span, message);
@@ -319,6 +324,12 @@ impl<'f, 's> Finder<'f, 's> {
     }
 }
 
+/// Returns the folder of the Git repository that a chart is in.
+fn repository(chart: &Path) -> Option<PathBuf> {
+    let chart = chart.canonicalize().ok()?;
+    chart.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned)
+}
+
 /// Returns `true` if a path leads to a place below a folder.
 fn is_in(folder: &Path, path: &Path) -> bool {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -331,8 +342,13 @@ const ROOTS: [&str; 4] = ["templates", "charts", "crds", "**"];
 /// Returns the templates of a chart that a pattern stands for: names, folders, and `*`, which includes `/`.
 fn of_chart(pattern: &str, route: &str, known: &[String]) -> Vec<String> {
     let is_whole = ROOTS.iter().any(|root| pattern.starts_with(root));
-    let wanted = format!("{route}{}{pattern}", if is_whole { "" } else { "templates/" });
-    let (glob, regex) = (PathGlob::parse(&wanted), Regex::new(&format!("^{}(/.*)?$", in_regex(&wanted))));
+    let found = of_pattern(&format!("{route}{}{pattern}", if is_whole { "" } else { "templates/" }), known);
+    // A folder below `templates/` can have the name of another root.
+    if found.is_empty() && is_whole { of_pattern(&format!("{route}templates/{pattern}"), known) } else { found }
+}
+
+fn of_pattern(wanted: &str, known: &[String]) -> Vec<String> {
+    let (glob, regex) = (PathGlob::parse(wanted), Regex::new(&format!("^{}(/.*)?$", in_regex(wanted))));
     let is_match = |name: &&String| {
         **name == wanted
             || glob.as_ref().is_some_and(|glob| glob.matches(name))

@@ -42,8 +42,11 @@ pub(super) fn files<'v>(arena: &'v Arena, files: &'v FileSet) -> Value<'v> {
     arena.extended(Extended::Typed(FILES, arena.map(&entries)))
 }
 
+/// The field of the cluster with the objects that `lookup` finds. It is there if there are some.
+const OBJECTS: &str = "objects";
+
 /// Returns the cluster: `.Capabilities`.
-pub(super) fn capabilities<'v>(arena: &'v Arena, of: &'v Capabilities) -> Value<'v> {
+pub(super) fn capabilities<'v>(arena: &'v Arena, of: &'v Capabilities, known: &[Value<'v>]) -> Value<'v> {
     let object = |ty, fields: &[(&'v str, Value<'v>)]| arena.extended(Extended::Typed(ty, arena.map(fields)));
     let texts = |fields: &[(&'v str, &'v str)]| -> Vec<(&'v str, Value<'v>)> {
         fields.iter().map(|(key, text)| (*key, arena.text(text))).collect()
@@ -63,8 +66,19 @@ pub(super) fn capabilities<'v>(arena: &'v Arena, of: &'v Capabilities) -> Value<
         ("KubeVersion", object(KUBE_VERSION, &kube_version)),
         ("APIVersions", arena.extended(Extended::Typed(VERSIONS, arena.list(&apis)))),
         ("HelmVersion", object(HELM_VERSION, &helm_version)),
+        (OBJECTS, arena.list(known)),
     ];
-    object(CAPABILITIES, &fields)
+    let shown = if known.is_empty() { fields.len() - 1 } else { fields.len() };
+    object(CAPABILITIES, fields.get(..shown).unwrap_or(&fields))
+}
+
+/// Returns the objects of the cluster of a render that `lookup` can find.
+pub(super) fn known<'v>(cx: &Cx<'v>) -> &'v [Value<'v>] {
+    let of_input = |value: Value<'v>| {
+        let (_, cluster) = fields(value.as_map()?.get("Capabilities")?)?;
+        items(cluster.get(OBJECTS)?)
+    };
+    cx.inputs().iter().find_map(|(_, value)| of_input(value)).unwrap_or(&[])
 }
 
 /// Returns the fields of a struct. `None` for other values.

@@ -2,6 +2,7 @@
 
 use super::arguments::{nil_pointer, part};
 use crate::error::failed;
+use crate::objects;
 use crate::values::{GoKind, kind, map_of, string, text_bytes, type_name};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::paths;
@@ -76,7 +77,7 @@ fn url_join<'v>(cx: &Cx<'v>, of: Value<'v>) -> Result<String> {
 functions! {
     /// Questions to the outside.
     pub(super) static OUTSIDE:
-    "lookup" [Str, Str, Str, Str] = lookup, makes Map, "Returns an empty map: there is no cluster to look up an object in."
+    "lookup" [Str, Str, Str, Str] = lookup, makes Map, "Returns an object of the cluster, by version, kind, namespace and name, or a list of them without a name: of those that a test gives. Otherwise it returns an empty map: there is no cluster."
         [r#"{{ lookup "v1" "Secret" "default" "password" }}"# => "map[]"];
     "getHostByName" [Str] = |_: &[u8]| String::new(), "Returns an empty text: names are not resolved."
         [r#"[{{ getHostByName "localhost" }}]"# => "[]"];
@@ -97,8 +98,29 @@ functions! {
     "osIsAbs" [Str] = paths::is_absolute, "Returns `true` if a path starts at the root." [r#"{{ osIsAbs "foo" }}"# => "false"];
 }
 
-fn lookup<'v>(cx: &Cx<'v>, _: Rest<'_, 'v>) -> Result<Value<'v>> {
-    cx.map(&[])
+fn lookup<'v>(cx: &Cx<'v>, Rest(arguments): Rest<'_, 'v>) -> Result<Value<'v>> {
+    // The result is that of an empty cluster wherever it is known before the render: only tests give objects.
+    let known = objects::known(cx);
+    let text = |at: usize| arguments.get(at).and_then(|value| value.as_str()).unwrap_or("");
+    let [version, kind, namespace, name] = [0, 1, 2, 3].map(text);
+    let field = |object: Value<'v>, path: &[&str]| {
+        path.iter().try_fold(object, |value, key| value.as_map()?.get(key)).and_then(|value| value.as_str())
+    };
+    let is_it = |object: &Value<'v>| {
+        let of_namespace = field(*object, &["metadata", "namespace"]).unwrap_or(namespace);
+        field(*object, &["apiVersion"]) == Some(version)
+            && field(*object, &["kind"]) == Some(kind)
+            && (namespace.is_empty() || of_namespace == namespace)
+            && (name.is_empty() || field(*object, &["metadata", "name"]) == Some(name))
+    };
+    let mut found = known.iter().copied().filter(is_it);
+    if known.is_empty() || !name.is_empty() {
+        return found.next().map_or_else(|| cx.map(&[]), Ok);
+    }
+    let items: Vec<Value<'v>> = found.collect();
+    cx.charge(items.len().saturating_mul(size_of::<Value<'_>>()))?;
+    let kind = cx.text(&format!("{kind}List"))?;
+    cx.map(&[("apiVersion", cx.text(version)?), ("kind", kind), ("items", cx.arena().list(&items))])
 }
 
 fn base<'v>(cx: &Cx<'v>, path: &'v [u8]) -> Result<Value<'v>> {

@@ -9,6 +9,7 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::globs::PathGlob;
 use dropforge_base::stdlib::semver::LenientVersion;
 use dropforge_base::stdlib::small_sort::tree_map;
+use dropforge_value::Data;
 
 /// A version of Kubernetes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +75,7 @@ impl Default for HelmVersion {
 }
 
 /// The cluster that templates are rendered for: `.Capabilities`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Capabilities {
     /// The version of Kubernetes.
     pub kube_version: KubeVersion,
@@ -82,6 +83,8 @@ pub struct Capabilities {
     pub api_versions: Vec<String>,
     /// The version of the tool.
     pub helm_version: HelmVersion,
+    /// The objects that `lookup` finds. Only tests give some.
+    pub objects: Vec<Data>,
 }
 
 impl Capabilities {
@@ -118,6 +121,7 @@ impl Default for Capabilities {
             },
             api_versions: APIS.iter().map(|api| text(api)).collect(),
             helm_version: HelmVersion::default(),
+            objects: Vec::new(),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Merging values: what users give over what charts give, from the outside in.
 //!
-//! There are two ways. [`Nulls::Delete`] is for the final values: a null removes the default, and a null without a default
-//! stays. Nulls among defaults are absent. [`Nulls::Keep`] merges values that others will be merged over, so that nulls still
-//! have their effect there. The recursion is bounded by the nesting of values and charts.
+//! [`Nulls::Delete`] is for the final values: a null removes the default, and a null without a default stays. Nulls among
+//! defaults are absent, or stay with [`Nulls::DeleteDefaults`]. [`Nulls::Keep`] merges values that others will be merged over,
+//! so that nulls still have their effect there. The recursion is bounded by the nesting of values and charts.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -18,8 +18,10 @@ use dropforge_value::{Data, DataMap};
 /// The effect of a null over a default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nulls {
-    /// The key is removed.
+    /// The key is removed. Nulls in defaults are absent.
     Delete,
+    /// The key is removed. Nulls in defaults stay.
+    DeleteDefaults,
     /// The null stays.
     Keep,
 }
@@ -167,7 +169,7 @@ impl<'w, 'v> Merging<'w, 'v> {
         // A null for a dependency still has to remove that chart's own default.
         let inside = |key: &str| if children.contains(key) { Nulls::Keep } else { nulls };
         let without = |default: View<'_, 'd>, nulls: Nulls| match nulls {
-            Nulls::Keep => self.kept(default).map(Some),
+            Nulls::Keep | Nulls::DeleteDefaults => self.kept(default).map(Some),
             Nulls::Delete => self.without_nulls(default),
         };
         for (key, default) in View::Map(&tree.values).entries() {
@@ -176,14 +178,14 @@ impl<'w, 'v> Merging<'w, 'v> {
                 self.insert(given, key, without(default, nulls)?)?;
                 continue;
             };
-            if found.view().is_null() && nulls == Nulls::Delete {
+            if found.view().is_null() && nulls != Nulls::Keep {
                 given.swap_remove(&key);
             } else if found.view().is_map()
                 && default.is_map()
                 && let Some(found) = self.opened(found)?
             {
                 match inside(&key) {
-                    Nulls::Keep => self.tables(found, default, Nulls::Keep)?,
+                    nulls @ (Nulls::Keep | Nulls::DeleteDefaults) => self.tables(found, default, nulls)?,
                     Nulls::Delete => {
                         let clean = self.without_nulls(default)?;
                         clean.iter().try_for_each(|clean| self.tables(found, clean.view(), Nulls::Delete))?;
@@ -203,7 +205,7 @@ impl<'w, 'v> Merging<'w, 'v> {
                 self.insert(given, key, Some(default))?;
                 continue;
             };
-            if found.view().is_null() && nulls == Nulls::Delete && !default.is_null() {
+            if found.view().is_null() && nulls != Nulls::Keep && !default.is_null() {
                 given.swap_remove(&key);
             } else if found.view().is_map()
                 && default.is_map()

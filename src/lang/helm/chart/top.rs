@@ -126,7 +126,8 @@ impl<'v> Base<'v> {
     /// `limit.depth` for metadata that nests too deep.
     pub fn new<'w: 'v>(plan: &'v Plan, builder: &InputBuilder<'v, 'w>, changes_maps: bool) -> Result<Self> {
         let arena = builder.arena();
-        let capabilities = objects::capabilities(arena, &plan.capabilities);
+        let known = plan.capabilities.objects.iter().map(|object| builder.data(object)).collect::<Result<Vec<_>>>()?;
+        let capabilities = objects::capabilities(arena, &plan.capabilities, &known);
         let of_chart = |chart: &'v PlannedChart| -> Result<_> {
             Ok([capabilities, builder.data_map(&chart.data)?, objects::files(arena, &chart.files)])
         };

@@ -29,6 +29,8 @@ pub struct UserValues {
     options: Vec<Given>,
     /// `true` if charts do not check their values.
     pub(super) skips_schemas: bool,
+    /// `true` for the render of a test.
+    pub(super) is_of_test: bool,
     /// Top-level keys that say something about clusters to the fleet.
     of_fleet: Vec<String>,
     /// Those that the cluster gives.
@@ -46,6 +48,12 @@ impl UserValues {
     /// Decides whether charts check their values, these and their own, against their schemas. By default they do.
     pub fn skip_schemas(&mut self, skip: bool) {
         self.skips_schemas = skip;
+    }
+
+    /// Makes these the values of a test, whose chart is rendered as by helm-unittest: without dependencies that are not in
+    /// `charts/`, for any version of Kubernetes, and with the nulls among its defaults, as Helm 3 has them.
+    pub fn of_test(&mut self) {
+        self.is_of_test = true;
     }
 
     /// Marks `name`, `cluster` and the first keys of dotted `paths` as keys that tell a fleet about its clusters. If a
@@ -98,8 +106,9 @@ impl UserValues {
                 Given::Assignment(one) => one.apply(&mut values, &mut gaps).map_err(|error| Stage::Values.of(error))?,
             }
         }
-        let (files, sources, skips_schemas) = (self.files.clone(), self.sources.clone(), self.skips_schemas);
-        Ok(Self { values, files, sources, skips_schemas, unchecked, ..Self::default() })
+        let (files, sources) = (self.files.clone(), self.sources.clone());
+        let (skips_schemas, is_of_test) = (self.skips_schemas, self.is_of_test);
+        Ok(Self { values, files, sources, skips_schemas, is_of_test, unchecked, ..Self::default() })
     }
 
     /// Adds a `--set` option.
