@@ -6,24 +6,19 @@ use std::rc::Rc;
 
 use super::output::TestOutput;
 use super::read::origin;
-use super::suite::{Setup, TestJob};
-use super::target::is_partial;
+use super::suite::{SetValue, Setup, TestJob};
+use super::target::is_hidden;
 use crate::input::InputFiles;
 use dropforge::bulk::Layers;
 use dropforge::bulk::values::Assignment;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
-use dropforge::dialect::helm::chart::{Capabilities, ChartSource, Plan, Release, UserValues, floats};
+use dropforge::dialect::helm::chart::{Capabilities, ChartSource, Plan, Release, UserValues, floats, overlay};
 use dropforge::engine::Engine;
 use dropforge::engine::chart::ChartTemplate;
 use dropforge::engine::coverage::Coverage;
-use dropforge::limits::Limits;
 use dropforge::mask::Mask;
-use dropforge::text::Source;
-use dropforge::value::{Data, DataMap, Step, yaml};
+use dropforge::value::{Data, DataMap, Step};
 use dropforge::vm::Session;
-
-/// The file of a chart that tests may change.
-const METADATA: &str = "Chart.yaml";
 
 /// Charts that were read and compiled.
 #[derive(Debug)]
@@ -33,8 +28,8 @@ pub(super) struct Charts<'e> {
     sources: HashMap<PathBuf, ChartSource>,
     /// The charts as they are, and the paths of their templates.
     charts: HashMap<PathBuf, (ChartTemplate, Rc<[String]>)>,
-    /// Charts for some of their templates, and with changed metadata.
-    compiled: HashMap<(PathBuf, Vec<String>, String), ChartTemplate>,
+    /// Charts for some of their templates.
+    compiled: HashMap<(PathBuf, Vec<String>), ChartTemplate>,
     session: Session,
 }
 
@@ -122,12 +117,14 @@ impl<'e> Charts<'e> {
         let (release, capabilities) = (release(setup), capabilities(setup)?);
         let template = self.template(chart, job)?;
         let mut plan = template.plan(&self.session, &values, &release, &capabilities)?;
+        let version = |key: &str| setup.chart.get(key).and_then(Data::as_str);
+        plan.set_versions(version("version"), version("appVersion"));
         let is_wanted = |path: &str| job.renders.is_empty() || job.renders.iter().any(|one| one == path);
         if !job.renders.is_empty() {
             let whole = plan.clone();
             plan.retain(|template| {
                 let path = below(&whole, template.name());
-                is_partial(path) || is_wanted(path)
+                is_hidden(path) || is_wanted(path)
             });
         }
         let render = match coverage {
@@ -165,16 +162,15 @@ impl<'e> Charts<'e> {
             values.of_fleet([]);
             values = values.with_cluster(setup.cluster.clone(), false)?;
         }
-        for (path, value) in &setup.set {
-            let at = |error: Box<Diagnostic>| error.at(&job.suite.source, path.span, "");
-            let one = Assignment::of_value(&path.text, value.clone(), &origin(path)).map_err(at)?;
-            match nested(&one.path, value.clone()) {
-                Some(mut map) => {
-                    floats(&mut map);
-                    values.map(routed(&job.route, map));
-                }
-                None => values.set_value(&routed_path(&job.route, &path.text), value.clone()).map_err(at)?,
+        for of_one in setup.set.chunk_by(|a, b| a.is_of_test == b.is_of_test) {
+            let mut map = DataMap::default();
+            for SetValue { path, of_chart, .. } in of_one {
+                let at = |error: Box<Diagnostic>| error.at(&job.suite.source, path.span, "");
+                let one = Assignment::of_value(&path.text, Data::Null, &origin(path)).map_err(at)?;
+                put(&mut map, &one.path, of_chart.clone());
             }
+            floats(&mut map);
+            values.map(routed(&job.route, map));
         }
         Ok(values)
     }
@@ -207,15 +203,11 @@ impl<'e> Charts<'e> {
 
     /// Returns the chart of a test. Its programs have the templates of the test.
     fn template(&mut self, chart: &Path, job: &TestJob<'_>) -> Result<ChartTemplate, Diagnostics> {
-        let metadata = job.test.setup.chart.clone();
-        let key = (chart.to_owned(), job.renders.clone(), yaml::to_string(&Data::Map(metadata.clone())));
+        let key = (chart.to_owned(), job.renders.clone());
         if let Some(known) = self.compiled.get(&key) {
             return Ok(known.clone());
         }
-        let template = match metadata.is_empty() {
-            true => self.chart(chart)?.0.apart(),
-            false => self.engine.chart(&changed(self.source(chart)?.clone(), metadata)?)?,
-        };
+        let template = self.chart(chart)?.0.apart();
         self.compiled.insert(key, template.clone());
         Ok(template)
     }
@@ -236,13 +228,42 @@ fn is_crd(path: &str) -> bool {
     rest.starts_with("crds/") && [".yaml", ".yml", ".json"].iter().any(|ending| rest.ends_with(ending))
 }
 
-/// Returns a map with a value below its keys. `None` if an index is among the steps.
-fn nested(path: &[Step], value: Data) -> Option<DataMap> {
-    let around = |inner: Data, step: &Step| match step {
-        Step::Key(key) => Some(Data::Map([(key.clone(), inner)].into_iter().collect())),
-        Step::Index(_) => None,
-    };
-    path.iter().rev().try_fold(value, around)?.into_map()
+/// Maximum index of a list that a path makes.
+const MAX_INDEX: usize = 65_536;
+
+/// Puts a value below the keys and indexes of a path. Maps merge.
+fn put(map: &mut DataMap, path: &[Step], value: Data) {
+    let Some((Step::Key(key), rest)) = path.split_first() else { return };
+    let below = map.entry(key.clone()).or_insert(Data::Null);
+    put_into(below, rest, value);
+}
+
+fn put_into(place: &mut Data, path: &[Step], value: Data) {
+    match path.split_first() {
+        None => match (&mut *place, value.try_into_map()) {
+            (Data::Map(old), Ok(new)) => overlay(old, new),
+            (_, Ok(new)) => *place = Data::Map(new),
+            (_, Err(value)) => *place = value,
+        },
+        Some((Step::Key(_), _)) => {
+            if !matches!(place, Data::Map(_)) {
+                *place = Data::Map(DataMap::default());
+            }
+            if let Data::Map(map) = place {
+                put(map, path, value);
+            }
+        }
+        Some((Step::Index(at), rest)) => {
+            if !matches!(place, Data::List(_)) {
+                *place = Data::List(Vec::new());
+            }
+            let at = (*at).min(MAX_INDEX);
+            if let Data::List(items) = place {
+                items.resize(items.len().max(at + 1), Data::Null);
+                items.get_mut(at).into_iter().for_each(|item| put_into(item, rest, value.clone()));
+            }
+        }
+    }
 }
 
 /// Returns the names of the charts of a route.
@@ -263,21 +284,6 @@ fn routed(route: &str, values: DataMap) -> DataMap {
         let global = values.get("global").map(|global| ("global".to_owned(), global.clone()));
         global.into_iter().chain([(name.to_owned(), Data::Map(values))]).collect()
     })
-}
-
-fn routed_path(route: &str, path: &str) -> String {
-    charts_of(route).map(|name| format!("{}.", name.replace('.', "\\."))).chain([path.to_owned()]).collect()
-}
-
-/// Returns a chart with changed metadata.
-fn changed(source: ChartSource, metadata: DataMap) -> Result<ChartSource, Diagnostics> {
-    let file = source.files().iter().find(|file| file.path() == METADATA);
-    let Some(file) = file.filter(|_| !metadata.is_empty()) else { return Ok(source) };
-    let text = Source::new(METADATA, String::from_utf8_lossy(file.bytes()).into_owned());
-    let read = yaml::read_data(&text, &Limits::default())?;
-    let mut map = read.into_map().unwrap_or_default();
-    map.extend(metadata);
-    Ok(source.with_content(METADATA, &yaml::to_string(&Data::Map(map))))
 }
 
 /// Returns the release. Its defaults are those of helm-unittest.
@@ -314,6 +320,10 @@ fn internal(chart: &Path) -> Box<Diagnostic> {
 
 #[cfg(test)]
 mod tests {
+    use dropforge::limits::Limits;
+    use dropforge::text::Source;
+    use dropforge::value::yaml;
+
     use super::*;
 
     #[test]
@@ -324,7 +334,18 @@ mod tests {
         let found = routed("charts/a/charts/b/", read("{x: 1, global: {g: 2}}"));
         assert_eq!(found, read("{global: {g: 2}, a: {global: {g: 2}, b: {x: 1, global: {g: 2}}}}"));
         assert_eq!(routed("", read("{x: 1}")), read("{x: 1}"));
-        assert_eq!(routed_path("charts/a.b/", "c[0]"), "a\\.b.c[0]");
+    }
+
+    #[test]
+    fn values_by_path_merge_and_make_lists() {
+        let mut map = DataMap::default();
+        for (path, value) in [("a", "{x: {y: 1}}"), ("a.x.z", "2"), ("l[1].k", "v"), ("l[0]", "w"), ("a.x.y.deep", "3")]
+        {
+            let path = Assignment::of_value(path, Data::Null, "").unwrap().path;
+            put(&mut map, &path, yaml::read_data(&Source::new("v", value), &Limits::default()).unwrap());
+        }
+        let wanted = "{a: {x: {y: {deep: 3}, z: 2}}, l: [w, {k: v}]}";
+        assert_eq!(Data::Map(map), yaml::read_data(&Source::new("w", wanted), &Limits::default()).unwrap());
     }
 
     #[test]

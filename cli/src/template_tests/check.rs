@@ -134,14 +134,24 @@ impl Checker<'_> {
             return self.failures.push(failure);
         }
         let wanted = self.test.setup.documents.clone().or(assertion.documents.clone());
+        // A selector of the test decides whether assertions without documents are left out.
+        let skips = self.test.setup.documents.selector.as_ref().is_some_and(|selector| selector.skips_empty);
+        let selected = select(&wanted, outputs);
+        if skips && selected.as_ref().is_ok_and(Vec::is_empty) {
+            return;
+        }
+        let has_some = |output: &TestOutput, selected: &[Selected<'_>]| {
+            !skips || selected.iter().any(|one| std::ptr::eq(one.output, output))
+        };
         if let Expectation::Documents { count, filtered: false } = &assertion.check {
-            for output in outputs {
+            let counted = outputs.iter().filter(|output| selected.as_ref().map_or(true, |all| has_some(output, all)));
+            for output in counted {
                 let found = output.documents().as_ref().map_or(0, Vec::len);
                 self.count(assertion, output, *count, found);
             }
             return;
         }
-        let selected = match select(&wanted, outputs) {
+        let selected = match selected {
             Ok(selected) => selected,
             Err(why) => return self.refuse(assertion, &why),
         };

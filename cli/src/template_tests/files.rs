@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args};
 
+use super::rendered::{self, TestFile};
 use super::snapshot::FOLDER;
 use super::target::{ENDINGS, chart_around, parent_chart};
 use crate::stderr::Stderr;
 use dropforge::bulk::{Entry, discover_with};
-use dropforge::diagnostics::{Code, Diagnostic};
-use dropforge::engine::{dialect_of, path_from_here};
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
+use dropforge::engine::{Engine, dialect_of, path_from_here};
 use dropforge::stdlib::globs::PathGlob;
 
 /// The options that select test files.
@@ -21,13 +22,23 @@ pub(super) struct FileArgs {
     /// Run the tests of charts in the folder `charts` of another
     #[arg(long, value_name = "BOOL", default_value_t = true, num_args = 0..=1, default_missing_value = "true", action = ArgAction::Set)]
     with_subchart: bool,
+    /// Run the suites that a chart in the folder DIR of a chart renders, too
+    #[arg(long, value_name = "DIR")]
+    chart_tests_path: Option<PathBuf>,
 }
 
 /// Returns the test files that `paths` name, or that lie below folders among them, sorted.
 ///
 /// # Errors
 /// `file.read_failed` for a path that cannot be read; `usage` if there is no test file.
-pub(super) fn test_files(paths: &[PathBuf], args: &FileArgs, stderr: &Stderr) -> Result<Vec<PathBuf>, Box<Diagnostic>> {
+pub(super) fn test_files(
+    paths: &[PathBuf],
+    args: &FileArgs,
+    engine: &Engine,
+    stderr: &Stderr,
+) -> Result<Vec<TestFile>, Diagnostics> {
+    let rendered = args.chart_tests_path.as_ref().map(|below| rendered::files(paths, below, engine));
+    let rendered = rendered.transpose()?.unwrap_or_default();
     let globs = args.file.iter().map(|glob| parsed(glob)).collect::<Result<Vec<_>, _>>()?;
     let is_wanted = |entry: Entry<'_>| match entry.is_dir {
         true => !entry.name.starts_with('.') && entry.name != FOLDER,
@@ -37,15 +48,16 @@ pub(super) fn test_files(paths: &[PathBuf], args: &FileArgs, stderr: &Stderr) ->
     };
     if let Some(path) = paths.iter().find(|path| path.is_file() && is_template(path)) {
         let message = format!("`{}` is a template, not a test file", path.display());
-        return Err(Diagnostic::new(Code::Usage, message).with_help(NAMES));
+        return Err(Diagnostic::new(Code::Usage, message).with_help(NAMES).into());
     }
     match discover_with(paths, None, &is_wanted) {
         Ok(set) => {
             set.skipped.warnings().for_each(|warning| stderr.diagnostic(&warning));
-            Ok(set.files.iter().map(|file| set.root.join(&file.name)).collect())
+            Ok(set.files.iter().map(|file| TestFile::at(set.root.join(&file.name))).chain(rendered).collect())
         }
-        Err(error) if error.code == Code::NoTemplates => Err(no_test_file(paths)),
-        Err(error) => Err(error),
+        Err(error) if error.code == Code::NoTemplates && !rendered.is_empty() => Ok(rendered),
+        Err(error) if error.code == Code::NoTemplates => Err(no_test_file(paths).into()),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::asserts::PlacedText;
 use super::output::TestOutput;
 use super::read::origin;
-use super::suite::TestJob;
+use super::suite::{SetValue, TestJob};
 use crate::input::InputFiles;
 use crate::layers::values_file;
 use crate::options::LanguageArgs;
@@ -78,7 +78,7 @@ impl<'a> Folders<'a> {
                 return Vec::new();
             };
             let read = ReadValues::by(&templates).and_declared(&declared);
-            found = sets.iter().filter_map(|(path, value)| unread(&read, path, value)).collect();
+            found = sets.iter().filter_map(|set| unread(&read, &set.path, &set.value)).collect();
             if found.is_empty() {
                 break;
             }
@@ -110,8 +110,7 @@ impl<'a> Folders<'a> {
         let setup = &job.test.setup;
         let read = setup.values.iter().map(|file| values_file(&job.folder.join(&file.text), "-", files));
         let (maps, places): (Vec<_>, Vec<_>) = read.collect::<Checked<Vec<_>>>()?.into_iter().unzip();
-        let set =
-            |(path, value): &(PlacedText, _)| Assignment::of_value(&path.text, Clone::clone(value), &origin(path));
+        let set = |one: &SetValue| Assignment::of_value(&one.path.text, one.value.clone(), &origin(&one.path));
         let sets = setup.set.iter().map(set).collect::<Checked<Vec<_>>>()?;
         let layers = Layers::new(maps, sets, Merge::default()).with_places(places);
         let layers = self.schema.add_to(layers, &[folder.to_owned()], files)?;

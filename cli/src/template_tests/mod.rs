@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `suite`, `read`, `asserts`, `parameters` | a test file, and how it is read |
-//! | `files`, `target` | the test files, and the templates that each is about |
+//! | `files`, `rendered`, `target` | the test files, and the templates that each is about |
 //! | `folders`, `charts`, `output` | renders of templates in folders and of charts, their documents |
 //! | `path`, `conditions`, `values` | paths in documents, comparison of values |
 //! | `check`, `verdict` | assertions |
@@ -20,6 +20,7 @@ mod output;
 mod parameters;
 mod path;
 mod read;
+mod rendered;
 mod report;
 mod snapshot;
 mod suite;
@@ -38,9 +39,11 @@ use self::charts::Charts;
 use self::files::FileArgs;
 use self::folders::Folders;
 use self::read::SuitesRead;
+use self::rendered::TestFile;
 use self::report::{Case, CoverageArgs, Coverages, FileReport, Results, Status};
 use self::snapshot::Snapshots;
 use self::suite::{TestJob, TestTarget};
+use self::target::SuitePlace;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::options::{AllowArgs, LanguageArgs};
@@ -100,10 +103,10 @@ pub(crate) struct TestArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &TestArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
-    let found = files::test_files(&args.paths, &args.files, stderr)?;
     let builder = || args.allow.grant(args.language.engine());
     // What a test of a chart checks does not depend on the time or on random numbers, or else it is no test.
     let engine = builder()?.allow(Capabilities::CLOCK.and(Capabilities::RANDOM)).build();
+    let found = files::test_files(&args.paths, &args.files, &engine, stderr)?;
     let mut run = TestRun {
         args,
         files,
@@ -113,15 +116,16 @@ pub(crate) fn run(args: &TestArgs, files: &mut InputFiles, stderr: &Stderr) -> R
         coverages: Coverages::wanted(&args.coverage),
     };
     let mut results = Results::default();
-    for path in &found {
-        let report = run.file(path)?;
+    for file in &found {
+        let report = run.file(file)?;
         if !args.list && !stderr.quiet && !report.is_empty() {
             print(report.lines(stderr.verbose))?;
         }
         results.files.push(report);
     }
     if !args.list {
-        stderr.diagnostics(snapshot::left_over(&found, args.update)?);
+        let paths = found.iter().map(|file| file.path.as_path());
+        stderr.diagnostics(snapshot::left_over(paths, args.update)?);
     }
     let low = run.coverage()?;
     let exit = finish(args, &results, stderr)?;
@@ -161,18 +165,30 @@ impl TestRun<'_> {
     ///
     /// # Errors
     /// Errors of writing.
-    fn file(&mut self, path: &Path) -> Result<FileReport, Failed> {
-        let mut report = FileReport::new(path_from_here(path));
+    fn file(&mut self, file: &TestFile) -> Result<FileReport, Failed> {
+        let mut report = FileReport::new(path_from_here(&file.path));
         let path = PathBuf::from(&report.path);
-        let read = match self.files.read_regular(&path) {
+        let source = match &file.written {
+            Some((source, _)) => Ok(source.clone()),
+            None => self.files.read_regular(&path),
+        };
+        let mut read = match source {
             Ok(source) => read::suites(&source, &crate::options::limits()),
             Err(error) => SuitesRead { errors: vec![error], ..SuitesRead::default() },
         };
+        if file.written.is_some() {
+            read.number_snapshots();
+        }
         read.warnings.iter().for_each(|warning| self.stderr.diagnostic(warning));
         report.errors = read.errors;
         let mut jobs = Vec::new();
         for suite in &read.suites {
-            match target::jobs(suite, &path, &self.args.paths, &self.args.language, &mut self.charts) {
+            let place = SuitePlace {
+                file: &path,
+                chart: file.written.as_ref().map(|(_, chart)| chart.as_path()),
+                paths: &self.args.paths,
+            };
+            match target::jobs(suite, place, &self.args.language, &mut self.charts) {
                 Ok((found, warnings)) => {
                     warnings.iter().for_each(|warning| self.stderr.diagnostic(warning));
                     jobs.extend(found);

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use serde_json::Value;
 
 use super::asserts::{Documents, Selector};
-use super::values::{json, same, short};
+use super::values::{json, same, short, value_of};
 use dropforge::diagnostics::Diagnostic;
 use dropforge::limits::Limits;
 use dropforge::text::Source;
@@ -64,7 +64,7 @@ impl TestOutput {
             };
             let source = Source::new(format!("{} (rendered)", self.template), text);
             let nodes = yaml::read_with(&source, &Limits::default(), yaml::Tags::Kept)?;
-            let documents = nodes.iter().map(|node| json(&node.to_data()));
+            let documents = nodes.iter().map(|node| json(&value_of(node)));
             let is_empty =
                 |document: &Value| document.is_null() || document.as_object().is_some_and(serde_json::Map::is_empty);
             Ok(documents.filter(|document| !is_empty(document)).collect())
@@ -138,6 +138,7 @@ fn by_value<'o>(selector: &Selector, outputs: &[&'o TestOutput]) -> Result<Vec<S
         }
     }
     match selected.len() {
+        0 if selector.skips_empty => Ok(selected),
         0 => Err(format!("there is no document whose `{path}`{value}")),
         1 => Ok(selected),
         _ if selector.many => Ok(selected),

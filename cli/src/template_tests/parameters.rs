@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::asserts::{Assertion, DocumentHead, Documents, ErrorPattern, Expectation, Expected, Failing, Selector};
 use super::path::ValuePath;
 use super::suite::NodeReader;
-use super::values::json;
+use super::values::{json, value_of};
 use dropforge::diagnostics::{Code, Diagnostic, Severity};
 use dropforge::stdlib::re2;
 use dropforge::value::yaml::{self, Entry, Node};
@@ -134,7 +134,7 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
     /// Returns a value. One that is left out is null.
     fn value(&mut self, key: &str) -> Value {
         match self.get(key) {
-            Some(node) => json(&node.to_data()),
+            Some(node) => json(&value_of(node)),
             None => {
                 self.warn(format!("`{}` without `{key}` compares with null", self.name));
                 Value::Null
@@ -386,7 +386,7 @@ fn selector(reader: &mut NodeReader<'_>, node: &Node) -> Option<Selector> {
     for entry in fields {
         match &*entry.name {
             "path" => found = value_path(reader, &entry.value),
-            "value" => value = Some(json(&entry.value.to_data())),
+            "value" => value = Some(json(&value_of(&entry.value))),
             "matchMany" => many = reader.boolean(&entry.value, "`matchMany`")?,
             _ => skips_empty = reader.boolean(&entry.value, "`skipEmptyTemplates`")?,
         }

@@ -12,8 +12,8 @@ use dropforge::value::{Data, DataMap};
 
 use super::asserts::PlacedText;
 use super::parameters;
-use super::suite::{CapabilitiesSetup, NodeReader, ReleaseSetup, Setup, Suite, Test};
-use super::values::of_set;
+use super::suite::{CapabilitiesSetup, NodeReader, ReleaseSetup, SetValue, Setup, Suite, Test};
+use super::values::{of_set, value_of};
 
 /// Keys of settings, of a suite and of a test.
 const SETTINGS: [&str; 14] = [
@@ -42,6 +42,15 @@ pub(super) struct SuitesRead {
     pub suites: Vec<Suite>,
     pub errors: Vec<Box<Diagnostic>>,
     pub warnings: Vec<Box<Diagnostic>>,
+}
+
+impl SuitesRead {
+    /// Gives each suite snapshots of its own.
+    pub fn number_snapshots(&mut self) {
+        for (at, suite) in self.suites.iter_mut().enumerate() {
+            suite.snapshot_id.get_or_insert_with(|| at.to_string());
+        }
+    }
 }
 
 /// Reads the suites of a test file, one for each document.
@@ -167,16 +176,19 @@ fn objects(reader: &mut NodeReader<'_>, node: &Node) -> Vec<Data> {
     let fields = reader.fields(node, "`kubernetesProvider`", &["scheme", "objects"]);
     let objects = fields.iter().find(|entry| &*entry.name == "objects").map(|entry| &entry.value);
     let objects = objects.and_then(|node| reader.list(node, "`objects`")).unwrap_or(&[]);
-    objects.iter().map(Node::to_data).collect()
+    objects.iter().map(value_of).collect()
 }
 
-fn set(reader: &mut NodeReader<'_>, node: &Node) -> Vec<(PlacedText, Data)> {
+fn set(reader: &mut NodeReader<'_>, node: &Node) -> Vec<SetValue> {
     let mut values = Vec::new();
     for entry in reader.map(node, "`set`").unwrap_or(&[]) {
         let path = PlacedText { text: of_set(&entry.name), span: entry.key.span };
         let value = entry.value.to_data();
         match Assignment::of_value(&path.text, value.clone(), &origin(&path)) {
-            Ok(_) => values.push((path, value)),
+            Ok(_) => {
+                let of_chart = value_of(&entry.value);
+                values.push(SetValue { path, value, of_chart, is_of_test: false });
+            }
             Err(error) => reader.errors.push(error.at(reader.source, entry.key.span, "")),
         }
     }
@@ -297,7 +309,7 @@ tests: [{asserts: [{exists: {path: a}}]}]
             "13:9: a second check beside `equal`",
             "14:9: a test without `asserts` checks nothing",
             "15:5: a test must be a map, found string",
-            "18:22: `revision` must be an integer, found string",
+            "18:21: `revision` must be an integer, found string",
             "19:7: `set: a..b`: empty name",
         ] {
             assert!(found.contains(part), "no {part:?} in:\n{found}");

@@ -19,7 +19,7 @@ use dropforge::text::{Source, Span};
 use dropforge::value::{Data, yaml};
 
 use super::target::folder_of;
-use super::values::{document, json, plain, same};
+use super::values::{document, json, plain, same, value_of};
 use crate::input::{InputFiles, is_below};
 use dropforge::files::unreadable;
 
@@ -217,9 +217,8 @@ impl Snapshots {
 ///
 /// # Errors
 /// `file.write_failed`.
-pub(super) fn left_over(test_files: &[PathBuf], updates: bool) -> Result<Vec<Box<Diagnostic>>> {
-    let mut folders = BTreeSet::new();
-    folders.extend(test_files.iter().filter_map(|file| file.parent()));
+pub(super) fn left_over<'f>(test_files: impl Iterator<Item = &'f Path>, updates: bool) -> Result<Vec<Box<Diagnostic>>> {
+    let folders: BTreeSet<&Path> = test_files.filter_map(Path::parent).collect();
     let mut warnings = Vec::new();
     for folder in folders {
         let entries = fs::read_dir(folder.join(FOLDER)).into_iter().flatten().flatten();
@@ -307,7 +306,8 @@ fn text_of(stored: &str) -> String {
 
 /// Returns the values of a YAML text.
 fn values(text: &str) -> Option<Value> {
-    yaml::read_data(&Source::new("snapshot", text), &Limits::default()).ok().map(|data| json(&data))
+    let node = yaml::read_one(&Source::new("snapshot", text), &Limits::default()).ok()?;
+    Some(json(&value_of(&node)))
 }
 
 /// Prints a file of snapshots.

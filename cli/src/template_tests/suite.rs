@@ -49,7 +49,7 @@ pub(super) struct Setup {
     /// Values files, relative to the test file.
     pub values: Vec<PlacedText>,
     /// Values by path.
-    pub set: Vec<(PlacedText, Data)>,
+    pub set: Vec<SetValue>,
     /// The keys of the cluster.
     pub cluster: DataMap,
     pub release: ReleaseSetup,
@@ -65,6 +65,17 @@ pub(super) struct Setup {
     /// The reason not to run.
     pub skip: Option<String>,
     pub documents: Documents,
+}
+
+/// A value by path.
+#[derive(Debug, Clone)]
+pub(super) struct SetValue {
+    pub path: PlacedText,
+    pub value: Data,
+    /// The value as Kubernetes reads it, for charts.
+    pub of_chart: Data,
+    /// `true` if a test gives it, and not the suite.
+    pub is_of_test: bool,
 }
 
 /// Settings of `.Release`.
@@ -96,7 +107,10 @@ impl Setup {
         Setup {
             templates: if test.templates.is_empty() { self.templates.clone() } else { test.templates },
             values: self.values.iter().cloned().chain(test.values).collect(),
-            set: self.set.iter().cloned().chain(test.set).collect(),
+            set: {
+                let own = test.set.into_iter().map(|set| SetValue { is_of_test: true, ..set });
+                self.set.iter().cloned().chain(own).collect()
+            },
             cluster,
             release: ReleaseSetup {
                 name: test.release.name.or_else(|| self.release.name.clone()),

@@ -50,7 +50,10 @@ pub(super) fn parent_chart(chart: &Path) -> Option<PathBuf> {
 impl TestTarget {
     /// Returns the target of a suite in the test file `file`, and the route of its chart in that. A chart in another is
     /// tested within that if a folder among `paths` has both.
-    fn of(suite: &Suite, file: &Path, paths: &[PathBuf]) -> (Self, String) {
+    fn of(suite: &Suite, SuitePlace { file, chart, paths }: SuitePlace<'_>) -> (Self, String) {
+        if let Some(chart) = chart {
+            return (Self::Chart(chart.to_owned()), String::new());
+        }
         let folder = folder_of(file);
         if let Some(root) = &suite.root {
             let root = folder.join(&root.text);
@@ -79,21 +82,30 @@ impl TestTarget {
     }
 }
 
+/// The place of a suite.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SuitePlace<'s> {
+    pub file: &'s Path,
+    /// The chart that it is about, if that is not the one around it.
+    pub chart: Option<&'s Path>,
+    /// The paths that the command was given.
+    pub paths: &'s [PathBuf],
+}
+
 /// The tests of a suite, with warnings.
 pub(super) type FoundJobs<'s> = (Vec<TestJob<'s>>, Vec<Box<Diagnostic>>);
 
-/// Finds the templates of the tests of a suite. `paths` are those that the command was given.
+/// Finds the templates of the tests of a suite.
 ///
 /// # Errors
 /// All errors of the suite; errors of reading the chart. Those of a test are its problems.
 pub(super) fn jobs<'s>(
     suite: &'s Suite,
-    file: &'s Path,
-    paths: &[PathBuf],
+    place: SuitePlace<'s>,
     language: &LanguageArgs,
     charts: &mut Charts<'_>,
 ) -> Result<FoundJobs<'s>, Diagnostics> {
-    let (target, route) = TestTarget::of(suite, file, paths);
+    let (file, (target, route)) = (place.file, TestTarget::of(suite, place));
     let (target, route, known, skip) = (Rc::new(target), Rc::from(route), Rc::default(), None);
     let reader = NodeReader::new(&suite.source);
     let mut finder = Finder { reader, target: &target, route, language, known, file, skip };
@@ -364,12 +376,12 @@ fn in_regex(pattern: &str) -> String {
 }
 
 /// Returns `true` for a template without an output of its own.
-fn is_hidden(path: &str) -> bool {
+pub(super) fn is_hidden(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.starts_with('_'))
 }
 
 /// Returns `true` for a template that only defines others, as far as its name says.
-pub(super) fn is_partial(path: &str) -> bool {
+fn is_partial(path: &str) -> bool {
     is_hidden(path) || path.ends_with(".tpl")
 }
 

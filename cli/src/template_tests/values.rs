@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use serde_json::{Number, Value};
 
 use dropforge::bulk::unified_diff;
+use dropforge::value::yaml::{Kind, Node, Style};
 use dropforge::value::{Data, yaml};
 
 /// Returns a path of `set` in the grammar of `--set`: `a["b.c"]` and `a.[b.c]` become `a.b\\.c`.
@@ -167,8 +168,36 @@ pub(super) fn json(data: &Data) -> Value {
     serde_json::to_value(data).unwrap_or(Value::Null)
 }
 
+/// Returns the value of a node as Kubernetes and helm-unittest read it: `0755` is octal, and `1_000` is a number.
+pub(super) fn value_of(node: &Node) -> Data {
+    match &node.kind {
+        Kind::List(items) => Data::List(items.iter().map(value_of).collect()),
+        Kind::Map(entries) => {
+            Data::Map(entries.iter().map(|entry| (entry.name.as_ref().to_owned(), value_of(&entry.value))).collect())
+        }
+        Kind::Int(_) | Kind::Str if node.style == Style::Plain && !node.is_marked_text() => {
+            number(&node.text).unwrap_or_else(|| node.to_data())
+        }
+        _ => node.to_data(),
+    }
+}
+
+/// Returns an integer with underscores or in octal digits.
+fn number(text: &str) -> Option<Data> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let octal = digits.strip_prefix('0').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '_'));
+    if octal.is_none() && !(digits.contains('_') && digits.starts_with(|c: char| c.is_ascii_digit())) {
+        return None;
+    }
+    let (digits, radix) = octal.map_or((digits, 10), |octal| (octal, 8));
+    let value = i64::from_str_radix(&digits.replace('_', ""), radix).ok()?;
+    Some(Data::Int(if text.starts_with('-') { -value } else { value }))
+}
+
 #[cfg(test)]
 mod tests {
+    use dropforge::limits::Limits;
+    use dropforge::text::Source;
     use serde_json::json;
 
     use super::*;
@@ -196,6 +225,15 @@ mod tests {
         assert_eq!(compare(&json!("10m"), &json!(10)), None);
         assert!(is_empty(&json!(0.0)) && is_empty(&json!({})) && !is_empty(&json!(" ")));
         assert!(is_type(&json!(1), "int") && is_type(&json!([]), "[]interface {}") && !is_type(&json!(1.5), "int"));
+    }
+
+    #[test]
+    fn numbers_are_those_of_kubernetes() {
+        let text = "[0755, -010, 1_000, 0_7, 0, 00, 12, 0o17, '0755', !!str 0755, 089, 1_x, _1, 0.5, a_b]";
+        let nodes = yaml::read_with(&Source::new("a", text), &Limits::default(), yaml::Tags::Kept).unwrap();
+        let found = json(&value_of(&nodes[0]));
+        let wanted = json!([493, -8, 1000, 7, 0, 0, 12, 15, "0755", "0755", 89, "1_x", "_1", 0.5, "a_b"]);
+        assert_eq!(found, wanted);
     }
 
     #[test]

@@ -120,7 +120,9 @@ fn lookup<'v>(cx: &Cx<'v>, Rest(arguments): Rest<'_, 'v>) -> Result<Value<'v>> {
     let items: Vec<Value<'v>> = found.collect();
     cx.charge(items.len().saturating_mul(size_of::<Value<'_>>()))?;
     let kind = cx.text(&format!("{kind}List"))?;
-    cx.map(&[("apiVersion", cx.text(version)?), ("kind", kind), ("items", cx.arena().list(&items))])
+    let metadata = cx.map(&[("continue", cx.text("")?), ("resourceVersion", cx.text("")?)])?;
+    let items = cx.arena().list(&items);
+    cx.map(&[("apiVersion", cx.text(version)?), ("items", items), ("kind", kind), ("metadata", metadata)])
 }
 
 fn base<'v>(cx: &Cx<'v>, path: &'v [u8]) -> Result<Value<'v>> {

@@ -18,8 +18,8 @@ use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::{Source, Text};
 use dropforge_machine::function::Cx;
 use dropforge_machine::vm::Space;
-use dropforge_value::DataMap;
 use dropforge_value::yaml::Node;
+use dropforge_value::{Data, DataMap};
 
 /// A template file of a plan.
 #[derive(Debug, Clone)]
@@ -377,6 +377,18 @@ impl Plan {
     /// Removes the templates that `keeps` refuses.
     pub fn retain(&mut self, keeps: impl Fn(&PlannedTemplate) -> bool) {
         self.templates.retain(keeps);
+    }
+
+    /// Replaces the versions in the metadata of the chart and of those right in it.
+    pub fn set_versions(&mut self, version: Option<&str>, app_version: Option<&str>) {
+        let near = self.charts.iter_mut().filter(|chart| chart.parent.is_none_or(|parent| parent == 0));
+        for chart in near {
+            for (key, given) in [("Version", version), ("AppVersion", app_version)] {
+                if let Some(given) = given {
+                    chart.data.insert(key.to_owned(), Data::Str(given.to_owned()));
+                }
+            }
+        }
     }
 
     /// Returns the templates in the order of parsing and rendering. The last definition of a name wins.
