@@ -58,6 +58,7 @@ mod stream;
 mod support;
 mod template_tests;
 mod template_tests_helm;
+mod template_tests_suites;
 mod values;
 mod why;
 mod why_files;

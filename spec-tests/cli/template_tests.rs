@@ -356,7 +356,7 @@ fn errors_of_a_test_file_are_told_at_once_with_their_places() {
         "\n  - it: x\n    assert: []\n    asserts:\n      - equl: {path: a}\n      - equal: {path: 'a[', value: 1}\n",
     );
     let done = test(&sandbox, &[]).expect(1).says(&[
-        "error[E0941]: unknown key `assert` of a test",
+        "warning[E0941]: unknown key `assert` of a test, which has no effect",
         "did you mean `asserts`?",
         "6 |     assert: []",
         "t/app.test.yaml:6:5",
@@ -364,7 +364,7 @@ fn errors_of_a_test_file_are_told_at_once_with_their_places() {
         "did you mean `equal`?",
         "`a[` is not a path: a bracket is not closed",
     ]);
-    assert_eq!(done.stdout, "FAIL  t/app.test.yaml: 3 errors\n");
+    assert_eq!(done.stdout, "FAIL  t/app.test.yaml: 1 of 1 test failed\n");
     sandbox.write("t/app.test.yaml", "tests: [\n");
     test(&sandbox, &[]).expect(1).says(&["E0801"]);
     sandbox.write("t/app.test.yaml", "tests:\n  - it: a\n    it: b\n");

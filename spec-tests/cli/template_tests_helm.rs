@@ -183,16 +183,6 @@ fn errors_are_compared_with_the_messages_of_helm() {
 }
 
 #[test]
-fn unsupported_keys_of_helm_unittest_are_named() {
-    let sandbox = sandbox();
-    for (key, value) in [("postRenderer", "{cmd: sed}"), ("kubernetesProvider", "{objects: []}"), ("snapshotId", "x")] {
-        test(&sandbox, &format!("{key}: {value}\ntests: [{{asserts: [isKind: {{of: X}}]}}]\n"))
-            .expect(1)
-            .says(&[&format!("error[E0941]: `{key}` of helm-unittest is not supported"), "c/tests/web_test.yaml:1:1"]);
-    }
-}
-
-#[test]
 fn snapshots_of_helm_unittest_are_read() {
     let sandbox = sandbox();
     let suite = "templates: [deployment.yaml]\ntests:\n  - it: manifest should match snapshot\n    asserts:\n      - matchSnapshot:\n          path: metadata\n";

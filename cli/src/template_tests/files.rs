@@ -6,7 +6,7 @@ use clap::{ArgAction, Args};
 
 use super::rendered::{self, TestFile};
 use super::snapshot::FOLDER;
-use super::target::{ENDINGS, chart_around, parent_chart};
+use super::target::{ENDINGS, chart_around, parent_chart, path_in_chart};
 use crate::stderr::Stderr;
 use dropforge::bulk::{Entry, discover_with};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -68,15 +68,14 @@ fn parsed(glob: &str) -> Result<PathGlob, Box<Diagnostic>> {
 
 /// Returns `true` for a file whose path from its chart, or from the current directory, matches.
 fn is_match(path: &Path, globs: &[PathGlob]) -> bool {
-    let of_chart = chart_around(path).and_then(|chart| path.strip_prefix(chart).ok());
-    let paths = of_chart.into_iter().chain([path]);
+    let paths = path_in_chart(path).into_iter().chain([path.to_owned()]);
     let mut texts = paths.map(|path| path.to_string_lossy().replace('\\', "/"));
     texts.any(|text| globs.iter().any(|glob| glob.matches(text.strip_prefix("./").unwrap_or(&text))))
 }
 
 /// Returns `true` for a file of a chart in another chart.
 fn is_in_subchart(path: &Path) -> bool {
-    chart_around(path).is_some_and(|chart| parent_chart(chart).is_some())
+    chart_around(path).is_some_and(|chart| parent_chart(&chart).is_some())
 }
 
 /// The folders of a chart with suites of helm-unittest.
@@ -88,8 +87,8 @@ fn is_test(path: &Path, name: &str, stderr: &Stderr) -> bool {
     if !ours && !theirs {
         return false;
     }
-    let place = chart_around(path).and_then(|chart| path.strip_prefix(chart).ok());
-    let is_in = |folder: &str| place.is_some_and(|place| place.starts_with(folder));
+    let place = path_in_chart(path);
+    let is_in = |folder: &str| place.as_ref().is_some_and(|place| place.starts_with(folder));
     if ours && is_in("templates") {
         stderr.warning(&format!(
             "`{}` is a template for Helm, as all of `templates/`: move the test to the chart's folder `tests`",

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::snapshot::FOLDER;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge::dialect::helm::chart::{Capabilities, ChartSource, Release, UserValues};
 use dropforge::engine::{Engine, path_from_here};
@@ -57,5 +58,6 @@ fn of_chart(chart: &Path, tests: &Path, engine: &Engine) -> Result<Vec<TestFile>
         let source = Source::new(path.display().to_string(), text.as_str());
         TestFile { path, written: Some((source, chart.to_owned())) }
     };
-    Ok(render.files().iter().map(file).collect())
+    let is_suite = |name: &str| !name.contains(FOLDER) && [".yaml", ".yml"].iter().any(|ending| name.ends_with(ending));
+    Ok(render.files().iter().filter(|(name, _)| is_suite(name)).map(file).collect())
 }

@@ -19,10 +19,19 @@ use dropforge::stdlib::globs::PathGlob;
 /// The endings of the names of test files.
 pub(super) const ENDINGS: [&str; 2] = [".test.yaml", "_test.yaml"];
 
-/// Returns the chart around a file.
-pub(super) fn chart_around(file: &Path) -> Option<&Path> {
-    let chart = file.ancestors().skip(1).find(|folder| folder.join("Chart.yaml").is_file());
-    chart.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+/// Returns the chart around a file, which may be around the current directory, too.
+pub(super) fn chart_around(file: &Path) -> Option<PathBuf> {
+    let is_chart = |folder: &&Path| folder.join("Chart.yaml").is_file();
+    if let Some(chart) = file.ancestors().skip(1).find(is_chart) {
+        return Some(if chart.as_os_str().is_empty() { PathBuf::from(".") } else { chart.to_owned() });
+    }
+    std::path::absolute(file).ok()?.ancestors().skip(1).find(is_chart).map(Path::to_owned)
+}
+
+/// Returns the path of a file from its chart.
+pub(super) fn path_in_chart(file: &Path) -> Option<PathBuf> {
+    let (chart, file) = (std::path::absolute(chart_around(file)?).ok()?, std::path::absolute(file).ok()?);
+    file.strip_prefix(chart).ok().map(Path::to_owned)
 }
 
 /// Returns a path without its part `.`, so that it has ancestors.
@@ -31,13 +40,11 @@ pub(super) fn folder_of(file: &Path) -> &Path {
 }
 
 /// Returns the folder that a test file is about: its chart, or its own folder, or the one with that if it is called `tests`.
-fn own_folder(file: &Path) -> &Path {
+fn own_folder(file: &Path) -> PathBuf {
     let folder = folder_of(file);
-    match chart_around(file) {
-        Some(chart) => chart,
-        None if folder.file_name().is_some_and(|name| name == "tests") => folder.parent().unwrap_or(folder),
-        None => folder,
-    }
+    let is_tests = folder.file_name().is_some_and(|name| name == "tests");
+    let own = if is_tests { folder.parent().unwrap_or(folder) } else { folder };
+    chart_around(file).unwrap_or_else(|| own.to_owned())
 }
 
 /// Returns the chart in whose folder `charts` another is.
@@ -60,8 +67,8 @@ impl TestTarget {
             let is_chart = root.join("Chart.yaml").is_file();
             return (if is_chart { Self::Chart(root) } else { Self::Folder(root) }, String::new());
         }
-        let Some(chart) = chart_around(file) else { return (Self::Folder(own_folder(file).to_owned()), String::new()) };
-        let (mut chart, mut route) = (chart.to_owned(), String::new());
+        let Some(mut chart) = chart_around(file) else { return (Self::Folder(own_folder(file)), String::new()) };
+        let mut route = String::new();
         let given: Vec<PathBuf> =
             paths.iter().filter(|path| path.is_dir()).filter_map(|path| path.canonicalize().ok()).collect();
         while let Some(parent) = parent_chart(&chart).filter(|parent| given.iter().any(|path| parent.starts_with(path)))
@@ -118,12 +125,12 @@ pub(super) fn jobs<'s>(
             finder.known = within;
             finder.skip = charts.disabled(chart, &finder.route);
         } else {
-            let alone = Rc::new(TestTarget::Chart(own_folder(file).to_owned()));
+            let alone = Rc::new(TestTarget::Chart(own_folder(file)));
             (finder.route, finder.known) = (Rc::from(""), charts.templates(alone.path())?);
-            return Ok(finder.of_target(&alone).found(suite));
+            return finder.of_target(&alone).found(suite);
         }
     }
-    Ok(finder.found(suite))
+    finder.found(suite)
 }
 
 /// Finds templates and collects errors.
@@ -148,20 +155,28 @@ impl<'f, 's> Finder<'f, 's> {
         Finder { target, ..self }
     }
 
-    fn found(mut self, suite: &'s Suite) -> FoundJobs<'s> {
+    fn found(mut self, suite: &'s Suite) -> Result<FoundJobs<'s>, Diagnostics> {
         let shared = self.select(&suite.setup.templates);
-        // Whether it matters that a template does not exist depends on the test.
-        let missing = std::mem::take(&mut self.reader.errors);
+        let mut missing = std::mem::take(&mut self.reader.errors);
         let excluded = self.select(&suite.exclude);
-        self.reader.errors.clear();
-        let jobs = suite.tests.iter().map(|test| self.job(suite, test, (&shared, &missing), &excluded)).collect();
-        (jobs, self.reader.warnings)
+        let not_excluded = std::mem::take(&mut self.reader.errors);
+        let jobs: Vec<TestJob<'s>> =
+            suite.tests.iter().map(|test| self.job(suite, test, (&shared, &missing), &excluded)).collect();
+        // In a chart, it depends on the test whether it matters that a template does not exist.
+        if let TestTarget::Folder(_) = &**self.target {
+            missing.extend(not_excluded);
+            if !missing.is_empty() {
+                missing.extend(jobs.into_iter().flat_map(|job| job.problems));
+                return Err(dropforge::diagnostics::without_duplicates(missing).into());
+            }
+        }
+        Ok((jobs, self.reader.warnings))
     }
 
     /// Checks the folder that a suite names.
     fn check_root(&mut self, suite: &Suite) -> Result<(), Diagnostics> {
         let Some(root) = &suite.root else { return Ok(()) };
-        if ![own_folder(self.file), Path::new(".")].iter().any(|folder| is_in(folder, self.target.path())) {
+        if ![own_folder(self.file), PathBuf::from(".")].iter().any(|folder| is_in(folder, self.target.path())) {
             let message =
                 format!("the root `{}` leads out of the folder of the test and of the working directory", root.text);
             self.reader.refuse(root.span, message);
@@ -320,9 +335,9 @@ impl<'f, 's> Finder<'f, 's> {
         for (file, here) in values.chain(expected) {
             let path = folder_of(self.file).join(&file.text);
             let more = here.into_iter().flat_map(|here| [Some(here), more.clone()]).flatten();
-            let folders = [own_folder(self.file), self.target.path()].into_iter().map(Path::to_owned);
+            let folders = [own_folder(self.file), self.target.path().to_owned()].into_iter();
             if !folders.chain(more).any(|folder| is_in(&folder, &path)) {
-                let folder = path_from_here(own_folder(self.file));
+                let folder = path_from_here(&own_folder(self.file));
                 let message = format!("`{}` leads out of `{folder}`, whose files the test may read", file.text);
                 self.reader.refuse(file.span, message);
             } else if !path.is_file() {
