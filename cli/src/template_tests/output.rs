@@ -9,7 +9,8 @@ use super::values::{json, same, short, value_of};
 use dropforge::diagnostics::Diagnostic;
 use dropforge::limits::Limits;
 use dropforge::text::Source;
-use dropforge::value::yaml;
+use dropforge::value::yaml::{self, Kind, Node, Style, libyaml};
+use dropforge::value::{Arena, Data, Numbers};
 
 /// The documents of a text, or its errors.
 type ParsedDocuments = Result<Vec<Value>, Vec<Box<Diagnostic>>>;
@@ -63,13 +64,54 @@ impl TestOutput {
                 Content::Yaml => text.clone(),
             };
             let source = Source::new(format!("{} (rendered)", self.template), text);
-            let nodes = yaml::read_with(&source, &Limits::default(), yaml::Tags::Kept)?;
-            let documents = nodes.iter().map(|node| json(&value_of(node)));
+            let read = match yaml::read_with(&source, &Limits::default(), yaml::Tags::Kept) {
+                Ok(nodes) => documents_of(&nodes, source.text()),
+                // Helm's reader takes more than the standard has: `"text"# comment`.
+                Err(errors) if self.content == Content::Manifests => as_helm(source.text()).ok_or(errors)?,
+                Err(errors) => return Err(errors),
+            };
+            let documents = read.into_iter();
             let is_empty =
                 |document: &Value| document.is_null() || document.as_object().is_some_and(serde_json::Map::is_empty);
             Ok(documents.filter(|document| !is_empty(document)).collect())
         })
     }
+}
+
+/// Returns the values of documents. A block of text that ends the whole text has no more line ends than that.
+fn documents_of(nodes: &[Node], text: &str) -> Vec<Value> {
+    let mut documents: Vec<Data> = nodes.iter().map(value_of).collect();
+    if let (Some(node), Some(document), false) = (nodes.last(), documents.last_mut(), text.ends_with('\n')) {
+        end_block(node, document);
+    }
+    documents.iter().map(json).collect()
+}
+
+/// Removes the line end that the reader has given to the last block of text in a node.
+fn end_block(node: &Node, data: &mut Data) {
+    match (&node.kind, data) {
+        (Kind::List(nodes), Data::List(items)) => {
+            nodes.last().zip(items.last_mut()).into_iter().for_each(|(node, item)| end_block(node, item));
+        }
+        (Kind::Map(entries), Data::Map(map)) => {
+            let last = entries.last().and_then(|entry| Some((entry, map.get_mut(&*entry.name)?)));
+            last.into_iter().for_each(|(entry, value)| end_block(&entry.value, value));
+        }
+        (_, Data::Str(text)) if matches!(node.style, Style::Literal | Style::Folded) && text.ends_with('\n') => {
+            text.pop();
+        }
+        _ => {}
+    }
+}
+
+/// Maximum nesting of a document.
+const DEPTH: usize = 200;
+
+/// Reads documents with the reader of Helm. `None` if it refuses them, too.
+fn as_helm(text: &str) -> Option<Vec<Value>> {
+    let arena = Arena::new();
+    let values = libyaml::read_all(&arena, text, Numbers::AsWritten, DEPTH).ok()?;
+    Some(values.iter().map(|value| json(&value.to_data())).collect())
 }
 
 /// Returns a text with nothing beside the separators of its documents.
@@ -165,6 +207,20 @@ mod tests {
             ("a: {}\n---\n{}\n", 1),
         ] {
             assert_eq!(count("templates/a.yaml", text), wanted, "{text:?}");
+        }
+        let text = |text: &str| {
+            let output = TestOutput::of_chart("a.yaml".to_owned(), text.to_owned());
+            output.documents().as_ref().map(|all| all[0].pointer("/a").cloned()).unwrap().unwrap()
+        };
+        for (yaml, wanted) in [
+            ("a: |\n  x\n  y", "x\ny"),
+            ("a: |\n  x\n", "x\n"),
+            ("a: >\n  x\n  y", "x y"),
+            ("a: |-\n  x", "x"),
+            ("a: x", "x"),
+            ("a: \"x\"# comment\n", "x"),
+        ] {
+            assert_eq!(text(yaml), wanted, "{yaml:?}");
         }
         assert_eq!((count("templates/NOTES.txt", ""), count("templates/NOTES.txt", "a: b: c\n---\n")), (1, 1));
     }

@@ -271,8 +271,11 @@ impl<'r, 's, 'n> Parameters<'r, 's, 'n> {
     }
 
     pub fn documents(&mut self) -> Option<Expectation> {
-        let count = self.count("count").or_else(|| self.missing("count"));
-        Some(Expectation::Documents { count: count?, filtered: self.flag("filterAware") })
+        if self.get("count").is_none() {
+            self.warn(format!("`{}` without `count` expects no document", self.name));
+        }
+        let count = if self.get("count").is_some() { self.count("count")? } else { 0 };
+        Some(Expectation::Documents { count, filtered: self.flag("filterAware") })
     }
 
     pub fn document(&mut self) -> Option<Expectation> {

@@ -211,7 +211,10 @@ impl PathParser<'_> {
                 self.takes("[");
                 steps.push(self.bracket()?);
             } else if !expects_name && self.takes(".") {
-                expects_name = true;
+                expects_name = !self.rest.starts_with('[');
+                if let Some(name) = self.bare_name() {
+                    steps.push(PathStep::Names(vec![name]));
+                }
             } else if expects_name {
                 steps.push(self.named(place)?);
                 expects_name = false;
@@ -285,6 +288,18 @@ impl PathParser<'_> {
             }
             step => Ok(step),
         }
+    }
+
+    /// Takes a name without quotes in brackets after a dot, as old tests have it: `data.[a.yaml]`.
+    fn bare_name(&mut self) -> Option<String> {
+        let (name, rest) = self.rest.strip_prefix('[')?.split_once(']')?;
+        let is_other =
+            name.starts_with(['\'', '"', '?', '*', '-', ':']) || name.starts_with(|c: char| c.is_ascii_digit());
+        if is_other || name.is_empty() {
+            return None;
+        }
+        self.rest = rest;
+        Some(name.to_owned())
     }
 
     fn quoted_names(&mut self) -> Result<Vec<String>, String> {
@@ -367,6 +382,8 @@ mod tests {
             ("a['k.l/m', \"it's\"]", &["\"dotted\"", "3"]),
             ("a['it\\'s']", &["3"]),
             ("a.k\\.l/m", &["\"dotted\""]),
+            ("a.[k.l/m]", &["\"dotted\""]),
+            ("a.[b-c].[0].n", &["1"]),
             ("a.it's", &["3"]),
             ("a[*][0].n", &["1"]),
             ("a.list[1:3]", &["\"q\"", "\"r\""]),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dropforge::bulk::values::Assignment;
-use dropforge::diagnostics::Diagnostic;
+use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::yaml::{self, Entry, Node};
@@ -182,6 +182,15 @@ fn objects(reader: &mut NodeReader<'_>, node: &Node) -> Vec<Data> {
 fn set(reader: &mut NodeReader<'_>, node: &Node) -> Vec<SetValue> {
     let mut values = Vec::new();
     for entry in reader.map(node, "`set`").unwrap_or(&[]) {
+        if entry.name.starts_with('.') {
+            let message = format!("`set: {}` begins with a dot: it sets nothing that templates read", entry.name);
+            reader.warnings.push(Diagnostic::warning(Code::TestStructure, message).at(
+                reader.source,
+                entry.key.span,
+                "",
+            ));
+            continue;
+        }
         let path = PlacedText { text: of_set(&entry.name), span: entry.key.span };
         let value = entry.value.to_data();
         match Assignment::of_value(&path.text, value.clone(), &origin(&path)) {
