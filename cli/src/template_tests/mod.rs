@@ -209,7 +209,10 @@ impl TestRun<'_> {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => match Snapshots::of(path, *new.key(), self.args.update, self.files) {
                     Ok(snapshots) => new.insert(snapshots),
-                    Err(errors) => return Ok(report.errors.extend(errors.into_vec())),
+                    Err(errors) => {
+                        report.errors.extend(errors.into_vec());
+                        return Ok(());
+                    }
                 },
             };
             if !self.is_selected(job) {
