@@ -113,12 +113,7 @@ struct LayerFiles<'r> {
 
 impl LayerFiles<'_> {
     /// Returns the numbers of the files of some layers for a cluster.
-    fn of_cluster(
-        &mut self,
-        (kind, layers): LayerList<'_>,
-        cluster: &Cluster,
-        view: &View<'_>,
-    ) -> Result<Vec<usize>> {
+    fn of_cluster(&mut self, (kind, layers): LayerList<'_>, cluster: &Cluster, view: &View<'_>) -> Result<Vec<usize>> {
         let of = |layer: &LayerPath| match layer.is_optional {
             true => Ok(layer.pattern.known_text_for(cluster.name(), view)?.ok()),
             false => layer.pattern.text_for(cluster.name(), view).map(Some),
