@@ -45,14 +45,31 @@ pub fn nearest<'c>(wanted: &str, candidates: impl IntoIterator<Item = &'c str>) 
         if candidate.len() > LONGEST || length > LONGEST {
             return None;
         }
-        let (lowercase, characters) = (candidate.to_lowercase(), candidate.chars().count());
+        let characters = candidate.chars().count();
         let most = (characters.max(length) / 3).max(1);
+        // Most names are told apart by their letters, without their order.
+        if wanted.is_ascii() && candidate.is_ascii() && least_distance(&wanted, candidate) > most {
+            return None;
+        }
+        let lowercase = candidate.to_lowercase();
         // The distance is no less than the difference in length.
         let is_close = lowercase.chars().count().abs_diff(length) <= most;
         let distance = is_close.then(|| strsim::osa_distance(&wanted, &lowercase))?;
         (distance <= most && distance < characters.max(length)).then_some((distance, candidate))
     };
     candidates.into_iter().filter_map(near).min().map(|(_, candidate)| candidate)
+}
+
+/// Returns the least number of changes that make one ASCII text of another, whatever the order of its letters: each change
+/// adds a letter, removes one, or replaces one.
+fn least_distance(lowercase: &str, other: &str) -> usize {
+    let mut counts = [0_i32; 128];
+    let mut count = |byte: u8, by: i32| counts.get_mut(usize::from(byte)).map_or((), |count| *count += by);
+    lowercase.bytes().for_each(|byte| count(byte, 1));
+    other.bytes().for_each(|byte| count(byte.to_ascii_lowercase(), -1));
+    let sum =
+        |more: bool| counts.iter().filter(|count| (**count > 0) == more).map(|count| count.unsigned_abs()).sum::<u32>();
+    sum(true).max(sum(false)) as usize
 }
 
 /// Returns `true` if `name` is `near` with a slip of the hand: other separators or capitals, or one character that differs.
@@ -190,6 +207,23 @@ fn push_words(part: &str, short: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_least_distance_is_no_more_than_the_distance() {
+        let mut seed = 7_u64;
+        let mut next = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % below
+        };
+        for _ in 0..20_000 {
+            let mut text = || (0..next(9)).map(|_| ["a", "b", "C", ".", "x"][next(5)]).collect::<String>();
+            let (one, other) = (text().to_lowercase(), text());
+            let distance = strsim::osa_distance(&one, &other.to_lowercase());
+            assert!(least_distance(&one, &other) <= distance, "{one} {other}");
+        }
+        assert_eq!(least_distance("abc", "CAB"), 0);
+        assert_eq!((least_distance("", "ab"), least_distance("abc", "b")), (2, 2));
+    }
 
     #[test]
     fn plurals_and_separators() {
