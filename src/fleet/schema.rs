@@ -422,7 +422,7 @@ pub(super) fn draft(document: &Data) -> std::result::Result<Draft, Vec<SchemaErr
         let named = serde_json::to_string(named).unwrap_or_default();
         let message = format!("{named} is not a known draft of JSON Schema");
         let help = Some("the drafts are 4, 6, 7, 2019-09 and 2020-12".to_owned());
-        vec![SchemaError { pointer: "/$schema".to_owned(), message, help }]
+        vec![SchemaError { pointer: "/$schema".to_owned(), message, help, unloaded: false }]
     })
 }
 

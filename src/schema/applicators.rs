@@ -14,10 +14,16 @@ impl Check<'_> {
     /// Validates the keywords outside template values.
     pub(super) fn rest(&mut self, id: NodeId, rest: &Rest, value: Value<'_>, at: &Location<'_>) -> Checked<()> {
         self.assertions(id, rest, value, at)?;
-        if let Some(target) = rest.reference.filter(|target| !self.followed.contains(target)) {
-            self.followed.push(target);
-            self.value(target, value, at)?;
-            self.followed.pop();
+        match rest.reference {
+            Some(target) if self.followed.contains(&target) => {
+                self.report(id, at, "$ref", value, || ("the reference leads back to itself".to_owned(), String::new()));
+            }
+            Some(target) => {
+                self.followed.push(target);
+                self.value(target, value, at)?;
+                self.followed.pop();
+            }
+            None => {}
         }
         for schema in &rest.all_of {
             self.value(*schema, value, at)?;

@@ -1,13 +1,14 @@
 //! Compiles schemas from data.
 
-use super::formats::Format;
+use super::formats::{Format, go_format};
 use super::node::Rest;
+use super::references::{Documents, References};
 use super::violation::{SchemaError, below};
 use super::{Additional, Draft, Node, NodeId, Number, Schema, measure};
 use dropforge_base::diagnostics::nearest;
 use dropforge_base::stdlib::paths;
 use dropforge_value::{Arena, Data, Map, Numbers, Value};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 /// Maximum nesting of a schema: of template values, and of other documents.
 const DEPTH: usize = 100;
@@ -45,7 +46,7 @@ impl Schema {
     /// Compiles a schema whose nesting was checked.
     pub(super) fn read_checked(data: &Data, draft: Draft) -> Result<Schema, Vec<SchemaError>> {
         let arena = Arena::new();
-        Self::compile(&value_of(&arena, data), draft)
+        Self::compile(&value_of(&arena, data), draft, None)
     }
 
     /// Compiles a schema. See [`Schema::read`].
@@ -56,13 +57,37 @@ impl Schema {
         if usize::from(value.depth()) > levels(draft) {
             return Err(too_deep(draft));
         }
-        Self::compile(&value, draft)
+        Self::compile(&value, draft, None)
     }
 
-    fn compile(root: &Value<'_>, draft: Draft) -> Result<Schema, Vec<SchemaError>> {
+    /// Compiles a schema that may refer to other documents, as the validator of Go's tools reads it: patterns are those
+    /// of RE2, `format` counts in drafts 4 to 7 only, the content of strings does not count, and a reference that leads
+    /// nowhere is an error only where the schema applies.
+    ///
+    /// # Errors
+    /// All errors in the schema.
+    pub fn of_documents<'d>(
+        root: &'d Value<'d>,
+        draft: Draft,
+        documents: &Documents<'d, '_>,
+    ) -> Result<Schema, Vec<SchemaError>> {
+        if usize::from(root.depth()) > levels(draft) {
+            return Err(too_deep(draft));
+        }
+        Self::compile(root, draft, Some(documents))
+    }
+
+    fn compile<'d>(
+        root: &'d Value<'d>,
+        draft: Draft,
+        documents: Option<&Documents<'d, '_>>,
+    ) -> Result<Schema, Vec<SchemaError>> {
         let mut compiler = Compiler {
             draft,
-            root,
+            of_go: documents.is_some(),
+            references: References::new(root, draft, documents),
+            current: Schema::ROOT,
+            unresolved: Vec::new(),
             nodes: Vec::new(),
             ids: HashMap::new(),
             patterns: 0,
@@ -75,11 +100,16 @@ impl Schema {
             let Some(node) = compiler.nodes.get_mut(id.0 as usize) else { continue };
             let mut node = std::mem::take(node);
             let pointer = std::mem::take(&mut node.pointer);
+            (compiler.current, compiler.draft) = (id, compiler.references.enter(data));
             compiler.node(&mut node, &pointer, data);
             compiler.nodes[id.0 as usize] = Node { pointer, ..node };
         }
-        let Compiler { nodes, mut errors, .. } = compiler;
+        let Compiler { nodes, mut errors, unresolved, .. } = compiler;
         let schema = Schema { nodes, draft };
+        if !unresolved.is_empty() {
+            let reached = schema.reached();
+            errors.extend(unresolved.into_iter().filter(|(id, _)| reached.contains(id)).map(|(_, error)| error));
+        }
         if errors.is_empty() {
             errors = if draft == Draft::Template {
                 schema.bad_defaults()
@@ -89,6 +119,15 @@ impl Schema {
         }
         errors.truncate(ERRORS);
         if errors.is_empty() { Ok(schema) } else { Err(errors) }
+    }
+
+    /// Returns the schemas that apply to a value or a part of it.
+    fn reached(&self) -> HashSet<NodeId> {
+        let (mut reached, mut open) = (HashSet::from([Schema::ROOT]), vec![Schema::ROOT]);
+        while let Some(node) = open.pop().and_then(|id| self.node(id)) {
+            open.extend(node.in_place().chain(node.below()).filter(|id| reached.insert(*id)));
+        }
+        reached
     }
 
     /// Defaults that do not fit their own schemas.
@@ -106,6 +145,7 @@ impl Schema {
                     message: format!("the default does not fit its own schema: {}", found.what()),
                     pointer: format!("{pointer}{}", found.pointer),
                     help: found.help,
+                    unloaded: false,
                 })),
                 Err(()) => {
                     errors
@@ -138,9 +178,16 @@ fn too_deep(draft: Draft) -> Vec<SchemaError> {
     vec![SchemaError::new("", format!("the schema nests deeper than {} levels", levels(draft)))]
 }
 
-pub(super) struct Compiler<'d> {
+pub(super) struct Compiler<'d, 'l> {
+    /// The draft of the schema that is being compiled.
     pub(super) draft: Draft,
-    root: &'d Value<'d>,
+    /// `true` if the schema is read as Go's tools do.
+    pub(super) of_go: bool,
+    references: References<'d, 'l>,
+    /// The schema that is being compiled.
+    current: NodeId,
+    /// References that lead nowhere, with the schemas that have them.
+    unresolved: Vec<(NodeId, SchemaError)>,
     nodes: Vec<Node>,
     /// The nodes by their data.
     ids: HashMap<*const Value<'d>, NodeId>,
@@ -152,7 +199,7 @@ pub(super) struct Compiler<'d> {
     place: String,
 }
 
-impl<'d> Compiler<'d> {
+impl<'d> Compiler<'d, '_> {
     pub(super) fn error(&mut self, pointer: &str, message: impl Into<String>) {
         self.errors.push(SchemaError::new(pointer, message));
     }
@@ -264,9 +311,6 @@ impl<'d> Compiler<'d> {
     fn applicator(&mut self, rest: &mut Rest, at: &str, keyword: &str, value: &'d Value<'d>) {
         match keyword {
             "$ref" | "$dynamicRef" | "$recursiveRef" => rest.reference = self.reference(at, keyword, value),
-            "$id" if at != "/$id" => {
-                self.error(at, "only the whole document may have an `$id`: references resolve within it")
-            }
             "$id" | "$schema" => {}
             "definitions" | "$defs" => drop(self.members(at, value)),
             "allOf" => rest.all_of = self.list(at, value),
@@ -289,7 +333,12 @@ impl<'d> Compiler<'d> {
                 Some(number) => rest.multiple_of = Some(number),
                 None => self.error(at, "`multipleOf` must be a number above 0"),
             },
-            "format" => rest.format = self.text(at, value).and_then(|name| Format::named(name, self.draft)),
+            "format" => {
+                let draft = self.draft;
+                let named = if self.of_go { go_format } else { Format::named };
+                rest.format = self.text(at, value).and_then(|name| named(name, draft));
+            }
+            "contentEncoding" | "contentMediaType" if self.of_go => {}
             "contentEncoding" => rest.encoding = self.text(at, value).map(str::to_owned),
             "contentMediaType" => rest.media_type = self.text(at, value).map(str::to_owned),
             "uniqueItems" => match value {
@@ -336,31 +385,22 @@ impl<'d> Compiler<'d> {
     /// Returns the node that a reference leads to.
     fn reference(&mut self, at: &str, keyword: &str, value: &Value<'_>) -> Option<NodeId> {
         let target = self.text(at, value)?;
-        let local =
-            target.strip_prefix('#').filter(|path| path.is_empty() || (keyword == "$ref" && path.starts_with('/')));
-        let Some(path) = local else {
-            let target: String = target.chars().take(200).collect();
-            let allowed = if keyword == "$ref" { "`#` or `#/…`, in the same file" } else { "`#`" };
-            self.error(at, format!("`{keyword}` leads to {target:?}: it may lead only to {allowed}"));
-            return None;
-        };
-        let path = percent_encoding::percent_decode_str(path).decode_utf8_lossy();
-        let mut data = self.root;
-        for name in paths::names(&path) {
-            match member(data, &name).or_else(|| data.as_list()?.get(name.parse::<usize>().ok()?)) {
-                Some(next) => data = next,
-                None => {
-                    self.error(at, format!("there is nothing at {target:?}"));
-                    return None;
+        match self.references.target(keyword, target) {
+            Ok((pointer, data)) => Some(self.child(pointer, data)),
+            Err(error) => {
+                let error = SchemaError { pointer: at.to_owned(), ..error };
+                match self.of_go {
+                    true => self.unresolved.push((self.current, error)),
+                    false => self.errors.push(error),
                 }
+                None
             }
         }
-        Some(self.child(path.into_owned(), data))
     }
 }
 
 /// Returns the value under a key of a map.
-fn member<'d>(value: &Value<'d>, key: &str) -> Option<&'d Value<'d>> {
+pub(super) fn member<'d>(value: &Value<'d>, key: &str) -> Option<&'d Value<'d>> {
     value.as_map()?.slot(key)
 }
 

@@ -176,6 +176,7 @@ impl Node {
             "maxItems" => self.elements.most.map(Data::uint),
             "required" => Some(Data::Bool(true)),
             "additionalProperties" => Some(Data::Bool(false)),
+            "format" => Some(Data::Str(self.rest.as_ref()?.format.as_ref()?.name.clone())),
             "const" => self.rest.as_ref().and_then(|rest| rest.constant.clone()),
             "multipleOf" => self.rest.as_ref().and_then(|rest| rest.multiple_of).map(|number| number.to_data()),
             "minProperties" => self.rest.as_ref().and_then(|rest| rest.size.least).map(Data::uint),

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::OnceLock;
 
-use super::Draft;
+use super::{Draft, go_formats};
 use dropforge_base::stdlib::patterns::translated_ecma;
 use dropforge_base::stdlib::re2::translated;
 use regex::{Regex, RegexBuilder};
@@ -11,7 +11,8 @@ use regex::{Regex, RegexBuilder};
 /// A compiled format: a pattern and a check of what a pattern cannot express.
 #[derive(Debug, Clone)]
 pub struct Format {
-    regex: Regex,
+    pub(super) name: String,
+    regex: Option<Regex>,
     check: fn(&str) -> bool,
 }
 
@@ -19,18 +20,40 @@ impl Format {
     /// Returns the format `name`, if `draft` defines it.
     pub(super) fn named(name: &str, draft: Draft) -> Option<Self> {
         let at = FORMATS.iter().position(|(known, since, ..)| *known == name && *since <= draft)?;
-        let ((_, _, regex, check), compiled) = (FORMATS.get(at)?, COMPILED.get(at)?);
-        let compile = || {
-            let pattern = format!("^(?:{regex})$");
-            Regex::new(&MACROS.iter().rev().fold(pattern, |text, (name, of)| text.replace(name, of))).ok()
-        };
-        Some(Self { regex: compiled.get_or_init(compile).clone()?, check: *check })
+        Some(Self { name: name.to_owned(), regex: Some(compiled(at)?.clone()), check: FORMATS.get(at)?.3 })
     }
 
     /// Returns `true` if `text` has this format.
     pub(super) fn is_match(&self, text: &str) -> bool {
-        self.regex.is_match(text) && (self.check)(text)
+        self.regex.as_ref().is_none_or(|regex| regex.is_match(text)) && (self.check)(text)
     }
+}
+
+/// Returns the format `name` as Go's validator asserts it: before draft 2019-09 only, and then all that it knows.
+pub(super) fn go_format(name: &str, draft: Draft) -> Option<Format> {
+    let check = go_formats::check(name).filter(|_| draft <= Draft::Draft7)?;
+    Some(Format { name: name.to_owned(), regex: None, check })
+}
+
+/// Returns `true` if `text` has the format of a row, whatever the draft.
+pub(super) fn is_row(name: &str, text: &str) -> bool {
+    let at = FORMATS.iter().position(|(known, ..)| *known == name);
+    let row = at.and_then(|at| Some((compiled(at)?, FORMATS.get(at)?.3)));
+    row.is_some_and(|(regex, check)| regex.is_match(text) && check(text))
+}
+
+pub(super) fn is_date_time(text: &str) -> bool {
+    is_row("date-time", text)
+}
+
+/// Returns the pattern of a row.
+fn compiled(at: usize) -> Option<&'static Regex> {
+    let (.., regex, _) = FORMATS.get(at)?;
+    let compile = || {
+        let pattern = format!("^(?:{regex})$");
+        Regex::new(&MACROS.iter().rev().fold(pattern, |text, (name, of)| text.replace(name, of))).ok()
+    };
+    COMPILED.get(at)?.get_or_init(compile).as_ref()
 }
 
 type Row = (&'static str, Draft, &'static str, fn(&str) -> bool);
@@ -114,8 +137,11 @@ fn is_time(text: &str) -> bool {
     two_digits(text, 6) < 60 || (minutes(0) - offset).rem_euclid(1440) == 1439
 }
 
+pub(super) fn is_label(label: &str) -> bool {
+    (1..=63).contains(&label.len()) && !label.starts_with('-') && !label.ends_with('-')
+}
+
 fn is_hostname(text: &str) -> bool {
-    let is_label = |label: &str| (1..=63).contains(&label.len()) && !label.starts_with('-') && !label.ends_with('-');
     text.len() <= 253 && text.split('.').all(is_label)
 }
 

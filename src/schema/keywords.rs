@@ -143,7 +143,7 @@ const ALIASES: [(&[&str], &str); 6] = [
     (&["map", "dict", "hash", "struct"], "object"),
 ];
 
-impl<'d> Compiler<'d> {
+impl<'d> Compiler<'d, '_> {
     pub(super) fn one_type(&mut self, at: &str, name: &str) -> Types {
         Types::named(name).unwrap_or_else(|| {
             self.error(at, format!("there is no type `{name}`"));
@@ -291,7 +291,8 @@ impl<'d> Compiler<'d> {
             }
             return None;
         }
-        let (regex, bytes) = regex(text, self.draft).map_err(|message| self.error(at, message)).ok()?;
+        let syntax = if self.of_go { Draft::Template } else { self.draft };
+        let (regex, bytes) = regex(text, syntax).map_err(|message| self.error(at, message)).ok()?;
         Some(Pattern { text: text.to_owned(), regex, bytes })
     }
 }

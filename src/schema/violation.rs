@@ -153,11 +153,13 @@ pub struct SchemaError {
     pub message: String,
     /// The likely fix.
     pub help: Option<String>,
+    /// `true` if the schema refers to a document that is not there.
+    pub unloaded: bool,
 }
 
 impl SchemaError {
     pub(super) fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { pointer: pointer.into(), message: message.into(), help: None }
+        Self { pointer: pointer.into(), message: message.into(), help: None, unloaded: false }
     }
 }
 

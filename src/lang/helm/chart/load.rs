@@ -186,7 +186,6 @@ impl Loader {
         }
         let (defaults, values) = sorted.values.and_then(|file| self.values(file, at)).unzip();
         let values = values.unwrap_or_default();
-        let schema = sorted.schema.and_then(|file| self.schema(file, at)).map(Arc::new);
         let templates = sorted.templates.iter().filter_map(|file| self.template(file, at)).collect();
         let charts = self.charts(&sorted.charts, at, depth);
         let metadata = metadata?;
@@ -194,6 +193,7 @@ impl Loader {
         let requirements = sorted.requirements.filter(|_| metadata.api_version == "v1");
         let others = sorted.others.into_iter().chain(requirements);
         let files = FileSet::of(others.cloned());
+        let schema = sorted.schema.and_then(|file| self.schema(file, &files, at)).map(Arc::new);
         let folder = self.path(at.trim_end_matches('/'));
         Some(Chart { number, metadata, declared, values, defaults, folder, schema, templates, files, charts })
     }
@@ -258,12 +258,12 @@ impl Loader {
         Some((text, values.unwrap_or_default()))
     }
 
-    fn schema(&mut self, file: &ChartFile, at: &str) -> Option<ChartSchema> {
+    fn schema(&mut self, file: &ChartFile, files: &FileSet, at: &str) -> Option<ChartSchema> {
         let fits_by_default = match &file.value {
             Some(value) => self.stored(value)? == Data::Bool(true),
             None => false,
         };
-        Some(ChartSchema::new(self.source(file, at)?, fits_by_default))
+        Some(ChartSchema::new(self.source(file, at)?, files.clone(), fits_by_default))
     }
 
     /// Returns the value that an artifact has of a file.

@@ -47,6 +47,7 @@ mod plan;
 mod printed;
 mod read;
 mod schema;
+mod schema_read;
 mod source;
 mod top;
 mod user_values;

@@ -3,18 +3,17 @@
 use std::sync::{Arc, OnceLock};
 
 use super::Stage;
+use super::builtin_objects::FileSet;
 use super::dependencies::Tree;
 use super::explain::{documents, is_global};
 use super::merging::Merging;
+use super::schema_read::{Broken, compile};
 use crate::error::GO_MESSAGE;
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::stdlib::paths;
 use dropforge_base::text::{Source, Span};
 use dropforge_machine::function::Cx;
-use dropforge_schema::{
-    Detail, Draft, NodeId, Schema, Violation, each_secret, each_secret_name, has_secrets, is_secret,
-};
-use dropforge_value::marshal::json_read;
+use dropforge_schema::{Detail, NodeId, Schema, Violation, each_secret, each_secret_name, has_secrets, is_secret};
 use dropforge_value::yaml::Node;
 use dropforge_value::{Arena, Data, DataMap, InputBuilder, Numbers, Shapes, Step};
 
@@ -24,8 +23,6 @@ const VIOLATIONS: usize = 100;
 const PLACES: usize = 5;
 /// Maximum number of steps of checking the values of one chart.
 const STEPS: u64 = 100_000_000;
-/// Maximum nesting of a schema whose fault is looked for.
-const DEPTH: usize = 128;
 /// The beginning of Helm's message.
 const HEAD: &str = "values don't meet the specifications of the schema(s) in the following chart(s):\n";
 
@@ -33,9 +30,11 @@ const HEAD: &str = "values don't meet the specifications of the schema(s) in the
 #[derive(Debug)]
 pub(super) struct ChartSchema {
     source: Arc<Source>,
+    /// The files of the chart that it may refer to.
+    files: FileSet,
     /// `true` if the chart's values are known to fit without any of a user.
     fits_by_default: bool,
-    compiled: OnceLock<Result<Schema, String>>,
+    compiled: OnceLock<Result<Schema, Broken>>,
     /// The parsed text, if it is JSON.
     data: OnceLock<Option<Data>>,
     /// The text, read for the places of keywords.
@@ -43,8 +42,9 @@ pub(super) struct ChartSchema {
 }
 
 impl ChartSchema {
-    pub(super) fn new(source: Arc<Source>, fits_by_default: bool) -> Self {
-        Self { source, fits_by_default, compiled: OnceLock::new(), data: OnceLock::new(), places: OnceLock::new() }
+    pub(super) fn new(source: Arc<Source>, files: FileSet, fits_by_default: bool) -> Self {
+        let (compiled, data, places) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { source, files, fits_by_default, compiled, data, places }
     }
 
     /// Returns the text of the file.
@@ -78,8 +78,8 @@ impl ChartSchema {
         self.data.get_or_init(|| serde_json::from_str(self.text()).ok()).as_ref()
     }
 
-    fn compiled(&self) -> Result<&Schema, &str> {
-        self.compiled.get_or_init(|| compile(self.source.text())).as_ref().map_err(String::as_str)
+    fn compiled(&self) -> Result<&Schema, &Broken> {
+        self.compiled.get_or_init(|| compile(self.source.text(), &self.files)).as_ref()
     }
 
     /// Returns the paths of the properties that it declares ([`Schema::declared`]).
@@ -112,7 +112,7 @@ impl ChartSchema {
     fn problems(&self, cx: &Cx<'_>, values: &DataMap, unchecked: &[String]) -> Result<Vec<Problem>, Box<Diagnostic>> {
         let schema = match self.compiled() {
             Ok(schema) => schema,
-            Err(why) => return Ok(vec![Problem { text: why.to_owned(), ..Problem::default() }]),
+            Err(broken) => return Ok(vec![Problem::of(broken)]),
         };
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::once(&names);
@@ -129,6 +129,7 @@ impl ChartSchema {
                     help: help(schema, &found, unchecked),
                     path: path(&found, values),
                     violation: Some(found),
+                    unloaded: false,
                 };
                 found.map(problem).collect()
             }
@@ -155,6 +156,15 @@ struct Problem {
     /// The path of the value among those of the chart.
     path: Vec<Step>,
     violation: Option<Violation>,
+    /// `true` if the schema could not be loaded.
+    unloaded: bool,
+}
+
+impl Problem {
+    fn of(broken: &Broken) -> Self {
+        let help = broken.unloaded.then(|| "`--skip-schema-validation` renders without the schemas".to_owned());
+        Self { text: broken.text.clone(), help, unloaded: broken.unloaded, ..Self::default() }
+    }
 }
 
 /// Returns the path of the value that violates, or of the first property that may not be there.
@@ -173,34 +183,6 @@ fn budget() -> impl FnMut(u64) -> Result<(), ()> {
         left = left.checked_sub(steps).ok_or(())?;
         Ok(())
     }
-}
-
-fn compile(text: &str) -> Result<Schema, String> {
-    let (arena, names) = (Arena::new(), Arena::new());
-    let shapes = Shapes::once(&names);
-    let data = InputBuilder::new(&arena, &shapes).with_numbers(Numbers::Whole).json(text);
-    let data = data.map_err(|error| unreadable(text).unwrap_or(error.message))?;
-    let uri = data.as_map().and_then(|map| map.get("$schema")).and_then(|uri| uri.as_str());
-    let draft = uri.and_then(draft).unwrap_or(Draft::Draft202012);
-    Schema::of_value(data, draft).map_err(|errors| {
-        let lines = errors.iter().map(|error| format!("- schema at '{}': {}", error.pointer, error.message));
-        lines.collect::<Vec<_>>().join("\n")
-    })
-}
-
-/// Returns the message of Go's decoder about a text that is not JSON.
-fn unreadable(text: &str) -> Option<String> {
-    if text.trim().is_empty() {
-        return Some("EOF".to_owned());
-    }
-    let why = json_read::read(&Arena::new(), text.as_bytes(), Numbers::Floats, DEPTH).err()?;
-    Some(if why == "unexpected end of JSON input" { "unexpected EOF".to_owned() } else { why })
-}
-
-/// Returns the draft with a URI, whatever its protocol.
-fn draft(uri: &str) -> Option<Draft> {
-    let rest = uri.strip_prefix("https://").or_else(|| uri.strip_prefix("http://"))?;
-    Draft::of_uri(&format!("http://{rest}")).or_else(|| Draft::of_uri(&format!("https://{rest}")))
 }
 
 /// Returns `true` if the values of all charts are known to fit their schemas without values of a user.
@@ -229,7 +211,11 @@ pub(super) fn error(
     place: impl Fn(&str, &[Step]) -> Option<(Arc<Source>, Span)>,
 ) -> Option<Box<Diagnostic>> {
     let first = found.first()?;
-    let mut error = Stage::Schema.of(Diagnostic::new(Code::UnfitValues, "values do not fit the schema of their chart"));
+    let title = match first.problems.iter().any(|problem| problem.unloaded) {
+        true => "the schema of a chart cannot be loaded",
+        false => "values do not fit the schema of their chart",
+    };
+    let mut error = Stage::Schema.of(Diagnostic::new(Code::UnfitValues, title));
     let problems = || found.iter().flat_map(|unfit| unfit.problems.iter().map(move |problem| (unfit, problem)));
     let places = problems().filter_map(|(unfit, problem)| place(&unfit.charts.join("/charts/"), &problem.path));
     for (source, span) in places.take(PLACES) {
@@ -344,6 +330,12 @@ fn what(schema: &Schema, violation: &Violation) -> String {
             }
             _ => violation.what(),
         },
+        "$ref" => "the reference leads back to itself, causing reference cycle".to_owned(),
+        "format" => {
+            let unquoted = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| text.to_owned());
+            let value = unquoted(violation.value.as_deref().unwrap_or(""));
+            format!("{} is not valid {}", quoted(&value), unquoted(&violation.limit))
+        }
         "anyOf" | "allOf" | "not" => format!("'{keyword}' failed"),
         "oneOf" if violation.detail == Detail::Several => "'oneOf' failed, more than one subschema matched".to_owned(),
         "oneOf" => "'oneOf' failed, none matched".to_owned(),

@@ -1,6 +1,7 @@
 //! Small charts: loading, values, dependencies, plans and output.
 
 mod expansion;
+mod schemas;
 mod sources;
 
 use super::*;
