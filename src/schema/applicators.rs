@@ -14,7 +14,7 @@ impl Check<'_> {
     /// Validates the keywords outside template values.
     pub(super) fn rest(&mut self, id: NodeId, rest: &Rest, value: Value<'_>, at: &Location<'_>) -> Checked<()> {
         self.assertions(id, rest, value, at)?;
-        match rest.reference {
+        match self.target(rest) {
             Some(target) if self.followed.contains(&target) => {
                 self.report(id, at, "$ref", value, || ("the reference leads back to itself".to_owned(), String::new()));
             }
@@ -36,6 +36,13 @@ impl Check<'_> {
         }
         self.alternatives(id, rest, value, at)?;
         self.unevaluated(id, rest, value, at)
+    }
+
+    /// Returns what a reference leads to on the way here: of a dynamic one the outermost resource decides.
+    fn target(&self, rest: &Rest) -> Option<NodeId> {
+        let targets = rest.dynamic.as_ref().and_then(|name| self.schema.dynamic.get(name));
+        let outermost = targets.and_then(|targets| self.scope.iter().find_map(|resource| targets.get(resource)));
+        outermost.copied().or(rest.reference)
     }
 
     fn assertions(&mut self, id: NodeId, rest: &Rest, value: Value<'_>, at: &Location<'_>) -> Checked<()> {
@@ -283,7 +290,7 @@ impl Check<'_> {
 
     /// Returns the same for the schemas that apply to the same value.
     fn applied_evaluates(&mut self, rest: &Rest, value: Value<'_>, step: Step<&str>) -> Checked<bool> {
-        if let Some(target) = rest.reference.filter(|target| !self.followed.contains(target)) {
+        if let Some(target) = self.target(rest).filter(|target| !self.followed.contains(target)) {
             self.followed.push(target);
             let found = self.evaluates(target, value, step, false)?;
             self.followed.pop();

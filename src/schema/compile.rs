@@ -2,9 +2,9 @@
 
 use super::formats::{Format, go_format};
 use super::node::Rest;
-use super::references::{Documents, References};
+use super::references::{Documents, References, dynamic_anchor};
 use super::violation::{SchemaError, below};
-use super::{Additional, Draft, Node, NodeId, Number, Schema, measure};
+use super::{Additional, Draft, Node, NodeId, Number, Schema, measure, meta};
 use dropforge_base::diagnostics::nearest;
 use dropforge_base::stdlib::paths;
 use dropforge_value::{Arena, Data, Map, Numbers, Value};
@@ -74,10 +74,12 @@ impl Schema {
         if usize::from(root.depth()) > levels(draft) {
             return Err(too_deep(draft));
         }
-        Self::compile(root, draft, Some(documents))
+        let schema = Self::compile(root, draft, Some(documents))?;
+        let errors = meta::errors(*root, draft);
+        if errors.is_empty() { Ok(schema) } else { Err(errors) }
     }
 
-    fn compile<'d>(
+    pub(super) fn compile<'d>(
         root: &'d Value<'d>,
         draft: Draft,
         documents: Option<&Documents<'d, '_>>,
@@ -88,6 +90,7 @@ impl Schema {
             references: References::new(root, draft, documents),
             current: Schema::ROOT,
             unresolved: Vec::new(),
+            dynamic: HashMap::new(),
             nodes: Vec::new(),
             ids: HashMap::new(),
             patterns: 0,
@@ -102,10 +105,14 @@ impl Schema {
             let pointer = std::mem::take(&mut node.pointer);
             (compiler.current, compiler.draft) = (id, compiler.references.enter(data));
             compiler.node(&mut node, &pointer, data);
+            node.resource = compiler.references.current();
             compiler.nodes[id.0 as usize] = Node { pointer, ..node };
+            if compiler.open.is_empty() {
+                compiler.dynamic_targets();
+            }
         }
-        let Compiler { nodes, mut errors, unresolved, .. } = compiler;
-        let schema = Schema { nodes, draft };
+        let Compiler { nodes, mut errors, unresolved, dynamic, .. } = compiler;
+        let schema = Schema { nodes, draft, dynamic };
         if !unresolved.is_empty() {
             let reached = schema.reached();
             errors.extend(unresolved.into_iter().filter(|(id, _)| reached.contains(id)).map(|(_, error)| error));
@@ -123,7 +130,8 @@ impl Schema {
 
     /// Returns the schemas that apply to a value or a part of it.
     fn reached(&self) -> HashSet<NodeId> {
-        let (mut reached, mut open) = (HashSet::from([Schema::ROOT]), vec![Schema::ROOT]);
+        let mut open: Vec<_> = self.dynamic.values().flat_map(HashMap::values).copied().chain([Schema::ROOT]).collect();
+        let mut reached: HashSet<_> = open.iter().copied().collect();
         while let Some(node) = open.pop().and_then(|id| self.node(id)) {
             open.extend(node.in_place().chain(node.below()).filter(|id| reached.insert(*id)));
         }
@@ -188,6 +196,8 @@ pub(super) struct Compiler<'d, 'l> {
     current: NodeId,
     /// References that lead nowhere, with the schemas that have them.
     unresolved: Vec<(NodeId, SchemaError)>,
+    /// What dynamic references with these names lead to, by the resource.
+    dynamic: HashMap<String, HashMap<usize, NodeId>>,
     nodes: Vec<Node>,
     /// The nodes by their data.
     ids: HashMap<*const Value<'d>, NodeId>,
@@ -310,7 +320,7 @@ impl<'d> Compiler<'d, '_> {
     /// Compiles a keyword that applies other schemas to the same value, or refers to one.
     fn applicator(&mut self, rest: &mut Rest, at: &str, keyword: &str, value: &'d Value<'d>) {
         match keyword {
-            "$ref" | "$dynamicRef" | "$recursiveRef" => rest.reference = self.reference(at, keyword, value),
+            "$ref" | "$dynamicRef" | "$recursiveRef" => self.refer(rest, at, keyword, value),
             "$id" | "$schema" => {}
             "definitions" | "$defs" => drop(self.members(at, value)),
             "allOf" => rest.all_of = self.list(at, value),
@@ -382,18 +392,40 @@ impl<'d> Compiler<'d, '_> {
         }
     }
 
-    /// Returns the node that a reference leads to.
-    fn reference(&mut self, at: &str, keyword: &str, value: &Value<'_>) -> Option<NodeId> {
-        let target = self.text(at, value)?;
+    /// Compiles a reference.
+    fn refer(&mut self, rest: &mut Rest, at: &str, keyword: &str, value: &Value<'_>) {
+        let Some(target) = self.text(at, value) else { return };
         match self.references.target(keyword, target) {
-            Ok((pointer, data)) => Some(self.child(pointer, data)),
+            Ok((pointer, data)) => {
+                let anchor = target.split_once('#').map_or("", |(_, anchor)| anchor);
+                let named = data.as_map().and_then(|map| dynamic_anchor(map, self.draft));
+                rest.dynamic = named.filter(|name| keyword != "$ref" && *name == anchor).map(str::to_owned);
+                if let Some(name) = &rest.dynamic {
+                    self.dynamic.entry(name.clone()).or_default();
+                }
+                let target = self.child(pointer, data);
+                // Beside `$ref` another reference holds as well.
+                match rest.reference {
+                    Some(_) => rest.all_of.push(target),
+                    None => rest.reference = Some(target),
+                }
+            }
             Err(error) => {
                 let error = SchemaError { pointer: at.to_owned(), ..error };
                 match self.of_go {
                     true => self.unresolved.push((self.current, error)),
                     false => self.errors.push(error),
                 }
-                None
+            }
+        }
+    }
+
+    /// Compiles the schemas that dynamic references may lead to.
+    fn dynamic_targets(&mut self) {
+        for name in self.dynamic.keys().cloned().collect::<Vec<_>>() {
+            for (owner, pointer, data) in self.references.dynamic(&name) {
+                let target = self.child(pointer, data);
+                self.dynamic.entry(name.clone()).or_default().insert(owner, target);
             }
         }
     }

@@ -99,13 +99,20 @@ const KEYWORDS: &[(&str, u8)] = &[
 impl Draft {
     /// Returns the draft with this `$schema` URI.
     pub fn of_uri(uri: &str) -> Option<Self> {
-        Some(match uri.strip_suffix('#').unwrap_or(uri) {
-            "http://json-schema.org/draft-04/schema" => Self::Draft4,
-            "http://json-schema.org/draft-06/schema" => Self::Draft6,
-            "http://json-schema.org/draft-07/schema" => Self::Draft7,
-            "https://json-schema.org/draft/2019-09/schema" => Self::Draft201909,
-            "https://json-schema.org/draft/2020-12/schema" => Self::Draft202012,
-            _ => return None,
+        let uri = uri.strip_suffix('#').unwrap_or(uri);
+        let drafts = [Self::Draft4, Self::Draft6, Self::Draft7, Self::Draft201909, Self::Draft202012];
+        drafts.into_iter().find(|draft| draft.uri() == Some(uri))
+    }
+
+    /// Returns the URI of the draft without `#`.
+    pub(super) fn uri(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Template => return None,
+            Self::Draft4 => "http://json-schema.org/draft-04/schema",
+            Self::Draft6 => "http://json-schema.org/draft-06/schema",
+            Self::Draft7 => "http://json-schema.org/draft-07/schema",
+            Self::Draft201909 => "https://json-schema.org/draft/2019-09/schema",
+            Self::Draft202012 => "https://json-schema.org/draft/2020-12/schema",
         })
     }
 

@@ -1,6 +1,6 @@
 //! Compiled schemas.
 
-use hashbrown::DefaultHashBuilder;
+use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::{IndexMap, IndexSet};
 use regex::Regex;
 
@@ -93,6 +93,8 @@ pub struct Node {
     pub default: Option<Data>,
     /// `required: true`: the value itself is required.
     pub must: bool,
+    /// The part of the document with a URL of its own that the schema belongs to.
+    pub(super) resource: usize,
     /// The keywords outside [`Draft::Template`].
     pub(super) rest: Option<Box<Rest>>,
 }
@@ -103,6 +105,8 @@ pub(super) struct Rest {
     /// The schema `false`.
     pub never: bool,
     pub reference: Option<NodeId>,
+    /// The name under which the schemas on the way here may give the reference another target.
+    pub dynamic: Option<String>,
     pub all_of: Vec<NodeId>,
     pub any_of: Vec<NodeId>,
     pub one_of: Vec<NodeId>,
@@ -185,6 +189,8 @@ pub struct Pattern {
 pub struct Schema {
     pub(super) nodes: Vec<Node>,
     pub(super) draft: Draft,
+    /// What dynamic references with these names lead to, by the resource.
+    pub(super) dynamic: HashMap<String, HashMap<usize, NodeId>>,
 }
 
 impl Schema {

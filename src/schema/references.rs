@@ -4,7 +4,7 @@ use super::Draft;
 use super::compile::member;
 use super::violation::{SchemaError, below};
 use dropforge_base::stdlib::paths;
-use dropforge_value::{Data, Map, Value};
+use dropforge_value::{Map, Value};
 use hashbrown::HashMap;
 
 /// The documents that a schema may refer to.
@@ -13,20 +13,6 @@ pub struct Documents<'d, 'l> {
     pub url: &'l str,
     /// Returns the document at a URL, or the reason why there is none.
     pub load: &'l dyn Fn(&str) -> Result<&'d Value<'d>, String>,
-}
-
-/// The schemas of schemas by their URLs without `#`, as one JSON object.
-const META_SCHEMAS: &str = include_str!("metaschemas.json");
-
-/// Returns the text of the schema of schemas at a URL, whatever its protocol.
-pub fn meta_schema(url: &str) -> Option<String> {
-    let path = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
-    if !path.starts_with("json-schema.org/") {
-        return None;
-    }
-    let all: Data = serde_json::from_str(META_SCHEMAS).ok()?;
-    let (_, found) = all.as_map()?.iter().find(|(known, _)| known.split("//").nth(1) == Some(path))?;
-    serde_json::to_string(found).ok()
 }
 
 /// A document or a part of one with a URL of its own.
@@ -47,15 +33,29 @@ pub(super) struct References<'d, 'l> {
     owners: HashMap<*const Value<'d>, usize>,
     /// The resource of the schema that is being compiled.
     current: usize,
+    /// Anchors that a dynamic reference may lead to: name, resource, pointer and schema.
+    dynamic: Vec<(&'d str, usize, String, &'d Value<'d>)>,
 }
 
 impl<'d, 'l> References<'d, 'l> {
     pub fn new(root: &'d Value<'d>, draft: Draft, documents: Option<&'l Documents<'d, 'l>>) -> Self {
-        let mut references = Self { documents, resources: Vec::new(), owners: HashMap::new(), current: 0 };
+        let mut references =
+            Self { documents, resources: Vec::new(), owners: HashMap::new(), current: 0, dynamic: Vec::new() };
         if draft != Draft::Template {
             references.add(documents.map_or("", |documents| documents.url), String::new(), root, draft);
         }
         references
+    }
+
+    /// Returns the anchors with this name that a dynamic reference may lead to, with their resources.
+    pub fn dynamic(&self, name: &str) -> Vec<(usize, String, &'d Value<'d>)> {
+        let named = self.dynamic.iter().filter(|(known, ..)| *known == name);
+        named.map(|(_, owner, pointer, data)| (*owner, pointer.clone(), *data)).collect()
+    }
+
+    /// Returns the resource of the schema that is being compiled.
+    pub fn current(&self) -> usize {
+        self.current
     }
 
     /// Makes the schema at `data` the one whose references are followed, and returns its draft.
@@ -86,6 +86,9 @@ impl<'d, 'l> References<'d, 'l> {
                 resource.anchors.entry(anchor).or_insert_with(|| (pointer.clone(), data));
             }
             let draft = resource.draft;
+            let dynamic =
+                dynamic_anchor(map, draft).filter(|name| !name.is_empty() || std::ptr::eq(resource.root, data));
+            self.dynamic.extend(dynamic.map(|name| (name, owner, pointer.clone(), data)));
             for (keyword, value) in map.slots().filter(|(keyword, _)| draft.defines(keyword)) {
                 let at = below(&pointer, keyword);
                 open.extend(schemas(keyword, value, &at).into_iter().map(|(pointer, data)| (data, pointer, owner)));
@@ -179,6 +182,15 @@ fn anchors<'d>(map: &'d Map<'d>, draft: Draft) -> impl Iterator<Item = &'d str> 
     own.filter_map(move |keyword| map.slot(keyword)?.as_str()).chain(of_id)
 }
 
+/// Returns the name under which dynamic references find a schema. It is empty in draft 2019-09.
+pub(super) fn dynamic_anchor<'d>(map: &'d Map<'d>, draft: Draft) -> Option<&'d str> {
+    match draft {
+        Draft::Draft201909 => map.slot("$recursiveAnchor").filter(|on| matches!(on, Value::Bool(true))).map(|_| ""),
+        Draft::Draft202012 => map.slot("$dynamicAnchor")?.as_str(),
+        _ => None,
+    }
+}
+
 /// Returns the schemas in the value of a keyword, which is at `at`.
 fn schemas<'d>(keyword: &str, value: &'d Value<'d>, at: &str) -> Vec<(String, &'d Value<'d>)> {
     let listed = || value.as_list().unwrap_or(&[]).iter().enumerate().map(|(n, item)| (format!("{at}/{n}"), item));
@@ -269,14 +281,5 @@ mod tests {
         ] {
             assert_eq!(join(base, reference), joined, "{base} {reference}");
         }
-    }
-
-    #[test]
-    fn every_draft_has_a_schema_of_schemas() {
-        for url in ["http://json-schema.org/draft-04/schema", "https://json-schema.org/draft/2020-12/meta/core"] {
-            assert!(meta_schema(url).is_some_and(|text| text.contains("$schema")), "{url}");
-        }
-        assert!(meta_schema("https://json-schema.org/draft-07/schema").is_some());
-        assert!(meta_schema("https://example.com/draft-07/schema").is_none());
     }
 }

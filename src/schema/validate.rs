@@ -117,8 +117,8 @@ impl Schema {
     ) -> (Findings, Option<E>) {
         let mut error = None;
         let mut spend = |steps| spend(steps).map_err(|stopped| _ = error.insert(stopped));
-        let (found, followed) = (Vec::new(), Vec::new());
-        let mut check = Check { schema: self, found, keep, count: 0, stop, followed, spend: &mut spend };
+        let (found, followed, scope) = (Vec::new(), Vec::new(), Vec::new());
+        let mut check = Check { schema: self, found, keep, count: 0, stop, followed, scope, spend: &mut spend };
         let _ = run(&mut check);
         let findings = Findings { more: check.count - check.found.len(), violations: check.found };
         (findings, error)
@@ -140,6 +140,8 @@ pub(super) struct Check<'c> {
     pub(super) stop: usize,
     /// References followed for the current value.
     pub(super) followed: Vec<NodeId>,
+    /// The resources on the way to the current schema, the outermost first.
+    pub(super) scope: Vec<usize>,
     pub(super) spend: &'c mut dyn FnMut(u64) -> Checked<()>,
 }
 
@@ -185,15 +187,22 @@ impl Check<'_> {
         if self.count >= self.stop || !self.scalar(id, node, value, at)? {
             return Ok(());
         }
+        let entered = self.scope.last() != Some(&node.resource);
+        if entered {
+            self.scope.push(node.resource);
+        }
         if let Value::List(list) = value {
             self.list(id, node, (list.items(), value), at)?;
         } else if let Some(fields) = Fields::of(value) {
             self.object(id, node, (fields, value), at)?;
         }
-        match &node.rest {
-            Some(rest) => self.rest(id, rest, value, at),
-            None => Ok(()),
+        if let Some(rest) = &node.rest {
+            self.rest(id, rest, value, at)?;
         }
+        if entered {
+            self.scope.pop();
+        }
+        Ok(())
     }
 
     /// Validates type, enumeration, number and text. Returns `true` if the rest is to be validated, too.

@@ -36,12 +36,13 @@ pub(super) fn compile(text: &str, files: &FileSet) -> Result<Schema, Broken> {
     let root = read(&arena, &shapes, text).map_err(Broken::of)?;
     let field = |name: &str| root.as_map().and_then(|map| map.get(name)).and_then(|value| value.as_str());
     let folder = ["$id", "id"].into_iter().find_map(field).and_then(|id| id.rsplit_once('/')).map(|(folder, _)| folder);
-    let load = |url: &str| {
-        let of_drafts = meta_schema(url).and_then(|text| arena.text(&text).as_str());
-        match of_drafts.or_else(|| beside(files, folder, url)) {
-            Some(text) => read(&arena, &shapes, text),
-            None => Err("the chart has no such file, and nothing is fetched".to_owned()),
+    let load = |url: &str| match (meta_schema(url), beside(files, folder, url)) {
+        (Some(data), _) => {
+            let value = InputBuilder::new(&arena, &shapes).with_numbers(Numbers::Whole).data(data);
+            value.map_err(|error| error.to_string()).and_then(|value| held(&arena, value))
         }
+        (None, Some(text)) => read(&arena, &shapes, text),
+        (None, None) => Err("the chart has no such file, and nothing is fetched".to_owned()),
     };
     let uri = field("$schema").filter(|uri| *uri != URL);
     let draft = match uri.map(|uri| draft(uri).ok_or(uri)) {
@@ -72,8 +73,12 @@ fn beside<'f>(files: &'f FileSet, folder: Option<&str>, url: &str) -> Option<&'f
 fn read<'v>(arena: &'v Arena, shapes: &'v Shapes<'_>, text: &'v str) -> Result<&'v Value<'v>, String> {
     let value = InputBuilder::new(arena, shapes).with_numbers(Numbers::Whole).json(text);
     let value = value.map_err(|error| unreadable(text).unwrap_or(error.message))?;
-    let held = arena.list(&[value]);
-    held.as_list().and_then(|items| items.first()).ok_or_else(|| "EOF".to_owned())
+    held(arena, value)
+}
+
+/// Returns a value that lives as long as the arena.
+fn held<'v>(arena: &'v Arena, value: Value<'v>) -> Result<&'v Value<'v>, String> {
+    arena.list(&[value]).as_list().and_then(|items| items.first()).ok_or_else(|| "EOF".to_owned())
 }
 
 /// Returns the message of Go's decoder about a text that is not JSON.

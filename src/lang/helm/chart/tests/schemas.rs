@@ -99,3 +99,37 @@ fn references_that_lead_nowhere_matter_where_they_apply() {
     assert!(message(cycle, "1").contains("causing reference cycle"));
     assert_eq!(message(&cycle.replace("\"n\"", "\"m\""), "1"), "");
 }
+
+#[test]
+fn dynamic_references_lead_to_the_outermost_schema() {
+    let tree = r##"{"$id": "https://e.x/tree", "$dynamicAnchor": "node", "type": "object",
+        "properties": {"n": true, "children": {"items": {"$dynamicRef": "#node"}}}}"##;
+    let strict = format!(
+        r#"{D20}"$id": "https://e.x/strict", "$dynamicAnchor": "node", "$ref": "tree", "unevaluatedProperties": false,
+        "$defs": {{"tree": {tree}}}"#
+    );
+    assert_eq!(message(&strict, "1\nchildren: [{'n': 1}]"), "");
+    assert_ne!(message(&strict, "1\nchildren: [{'m': 1}]"), "");
+    let recursive = format!(
+        r##"{D19}"$recursiveAnchor": true, "properties": {{"n": {{"$recursiveRef": "#"}}}}, "additionalProperties": false"##
+    );
+    assert_eq!(message(&recursive, "{'n': {}}"), "");
+    assert!(message(&recursive, "{'m': {}}").contains("'/n': additional properties 'm' not allowed"));
+}
+
+#[test]
+fn schemas_are_schemas_of_their_draft() {
+    for draft in ["", D4, D7, D19, D20] {
+        for keyword in [r#""title": 1"#, r#""description": []"#, r#""required": ["a", "a"]"#] {
+            let bad = format!(r#"{draft}"properties": {{"n": {{{keyword}}}}}"#);
+            let pointer = keyword.split('"').nth(1).unwrap();
+            assert!(message(&bad, "1").contains(&format!("schema at '/properties/n/{pointer}")), "{bad}");
+            let unused = format!(r#"{draft}"definitions": {{"n": {{{keyword}}}}}"#);
+            assert_ne!(message(&unused, "1"), "", "{unused}");
+        }
+        assert_eq!(message(&format!(r#"{draft}"unknown": {{"title": 1}}"#), "1"), "");
+    }
+    let twice = r#""properties": {"n": {"enum": ["a", "a"]}}"#;
+    assert_eq!(message(&format!("{D19}{twice}"), "a"), "");
+    assert_ne!(message(&format!("{D4}{twice}"), "a"), "");
+}
