@@ -322,6 +322,7 @@ impl<'d> Compiler<'d, '_> {
         match keyword {
             "$ref" | "$dynamicRef" | "$recursiveRef" => self.refer(rest, at, keyword, value),
             "$id" | "$schema" => {}
+            "$defs" if self.of_go && self.draft <= Draft::Draft7 => {}
             "definitions" | "$defs" => drop(self.members(at, value)),
             "allOf" => rest.all_of = self.list(at, value),
             "anyOf" => rest.any_of = self.list(at, value),

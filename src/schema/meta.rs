@@ -54,16 +54,16 @@ mod tests {
 
     #[test]
     fn every_draft_has_a_schema_of_schemas_that_fits_itself() {
-        let drafts = [Draft::Draft4, Draft::Draft6, Draft::Draft7, Draft::Draft201909, Draft::Draft202012];
-        for draft in drafts {
+        let found = |data: &Data, draft: Draft| {
             let (arena, names) = (Arena::new(), Arena::new());
             let shapes = Shapes::once(&names);
-            let value = |data: &Data| InputBuilder::new(&arena, &shapes).data(data).unwrap();
-            let own = meta_schema(draft.uri().unwrap()).unwrap();
-            assert_eq!(errors(value(own), draft), [], "{draft:?}");
-            let bad: Data = serde_json::from_str(r#"{"not": {"items": {"title": 1}}}"#).unwrap();
-            let pointers: Vec<_> = errors(value(&bad), draft).into_iter().map(|error| error.pointer).collect();
-            assert_eq!(pointers, ["/not/items/title"], "{draft:?}");
+            errors(InputBuilder::new(&arena, &shapes).data(data).unwrap(), draft)
+        };
+        let bad: Data = serde_json::from_str(r#"{"not": {"not": {"title": 1}}}"#).unwrap();
+        for draft in [Draft::Draft4, Draft::Draft6, Draft::Draft7, Draft::Draft201909, Draft::Draft202012] {
+            assert_eq!(found(meta_schema(draft.uri().unwrap()).unwrap(), draft), [], "{draft:?}");
+            let pointers: Vec<_> = found(&bad, draft).into_iter().map(|error| error.pointer).collect();
+            assert_eq!(pointers, ["/not/not/title"], "{draft:?}");
         }
         assert!(meta_schema("https://json-schema.org/draft-07/schema").is_some());
         assert!(meta_schema("https://example.com/draft-07/schema").is_none());
