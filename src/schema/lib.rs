@@ -23,6 +23,7 @@
 )]
 
 mod applicators;
+mod built;
 mod compile;
 mod declared;
 mod defaults;
