@@ -122,7 +122,9 @@ impl<'d, 'l> References<'d, 'l> {
     /// That there is none.
     pub fn target(&mut self, keyword: &str, target: &str) -> Result<(String, &'d Value<'d>), SchemaError> {
         let (url, fragment) = target.split_once('#').unwrap_or((target, ""));
-        let owner = if url.is_empty() { self.current } else { self.resource(keyword, target, url)? };
+        // An empty reference in a schema of our own is a gap that someone left, not a reference to the document.
+        let own = url.is_empty() && (!target.is_empty() || self.documents.is_some());
+        let owner = if own { self.current } else { self.resource(keyword, target, url)? };
         let nothing = || SchemaError::new("", format!("there is nothing at {target:?}"));
         let fragment = percent_encoding::percent_decode_str(fragment).decode_utf8_lossy();
         let resource = self.resources.get(owner).ok_or_else(nothing)?;
@@ -144,8 +146,9 @@ impl<'d, 'l> References<'d, 'l> {
     /// Returns the resource at a URL, which is relative to that of the current schema.
     fn resource(&mut self, keyword: &str, target: &str, url: &str) -> Result<usize, SchemaError> {
         let base = self.resources.get(self.current).map_or("", |resource| resource.url.as_str());
-        let url = join(base, url);
-        if let Some(known) = self.resources.iter().position(|resource| resource.url == url) {
+        let url = if url.is_empty() { String::new() } else { join(base, url) };
+        let known = self.resources.iter().position(|resource| resource.url == url && !url.is_empty());
+        if let Some(known) = known {
             return Ok(known);
         }
         let Some(documents) = self.documents else {
