@@ -6,7 +6,8 @@ use super::references::Documents;
 use super::{Draft, Schema, SchemaError};
 use dropforge_value::{Arena, Data, InputBuilder, Shapes, Value};
 
-/// The schemas of schemas by their URLs without `#`, as one JSON object.
+/// The schemas of schemas by their URLs without `#`, as one JSON object: parts of the specification of JSON Schema, which its
+/// authors license under BSD-3-Clause or AFL-3.0.
 static META_SCHEMAS: LazyLock<Option<Data>> =
     LazyLock::new(|| serde_json::from_str(include_str!("metaschemas.json")).ok());
 
