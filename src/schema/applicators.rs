@@ -15,8 +15,12 @@ impl Check<'_> {
     pub(super) fn rest(&mut self, id: NodeId, rest: &Rest, value: Value<'_>, at: &Location<'_>) -> Checked<()> {
         self.assertions(id, rest, value, at)?;
         match self.target(rest) {
+            // A reference that leads back to itself says nothing about a value. Go's validator refuses it.
             Some(target) if self.followed.contains(&target) => {
-                self.report(id, at, "$ref", value, || ("the reference leads back to itself".to_owned(), String::new()));
+                if self.schema.of_go {
+                    let what = || ("the reference leads back to itself".to_owned(), String::new());
+                    self.report(id, at, "$ref", value, what);
+                }
             }
             Some(target) => {
                 self.followed.push(target);

@@ -112,8 +112,8 @@ impl Schema {
                 compiler.dynamic_targets();
             }
         }
-        let Compiler { nodes, mut errors, unresolved, dynamic, .. } = compiler;
-        let schema = Schema { nodes, draft, dynamic };
+        let Compiler { nodes, mut errors, unresolved, dynamic, of_go, .. } = compiler;
+        let schema = Schema { nodes, draft, of_go, dynamic };
         if !unresolved.is_empty() {
             let reached = schema.reached();
             errors.extend(unresolved.into_iter().filter(|(id, _)| reached.contains(id)).map(|(_, error)| error));

@@ -189,6 +189,8 @@ pub struct Pattern {
 pub struct Schema {
     pub(super) nodes: Vec<Node>,
     pub(super) draft: Draft,
+    /// `true` if the schema is read as Go's tools do.
+    pub(super) of_go: bool,
     /// What dynamic references with these names lead to, by the resource.
     pub(super) dynamic: HashMap<String, HashMap<usize, NodeId>>,
 }
