@@ -14,20 +14,16 @@ impl Check<'_> {
     /// Validates the keywords outside template values.
     pub(super) fn rest(&mut self, id: NodeId, rest: &Rest, value: Value<'_>, at: &Location<'_>) -> Checked<()> {
         self.assertions(id, rest, value, at)?;
-        match self.target(rest) {
-            // A reference that leads back to itself says nothing about a value. Go's validator refuses it.
-            Some(target) if self.followed.contains(&target) => {
-                if self.schema.of_go {
-                    let what = || ("the reference leads back to itself".to_owned(), String::new());
-                    self.report(id, at, "$ref", value, what);
-                }
-            }
-            Some(target) => {
-                self.followed.push(target);
-                self.value(target, value, at)?;
-                self.followed.pop();
-            }
-            None => {}
+        let target = self.target(rest);
+        let is_circular = target.is_some_and(|target| self.followed.contains(&target));
+        // A reference that leads back to itself says nothing about a value. Go's validator refuses it.
+        if is_circular && self.schema.of_go {
+            self.report(id, at, "$ref", value, || ("the reference leads back to itself".to_owned(), String::new()));
+        }
+        if let Some(target) = target.filter(|_| !is_circular) {
+            self.followed.push(target);
+            self.value(target, value, at)?;
+            self.followed.pop();
         }
         for schema in &rest.all_of {
             self.value(*schema, value, at)?;
