@@ -26,8 +26,8 @@ use crate::unread::WarningArgs;
 use crate::watch::Seen;
 use crate::{chart, remote, specialise, summary, terraform};
 use dropforge::bulk::{
-    ChartSet, Cluster, Failure, FilePreview, Fleet, Layers, Layout, Merge, Options, Plan, Report, Run, RunMode,
-    RunOutputs, RunSet, RunTarget, Selector, Specialise, TemplatePaths, Watch,
+    ChartSet, Cluster, Failure, FilePreview, Fleet, Layers, Layout, Merge, Options, Plan, RELEASES_LAYOUT, Report, Run,
+    RunMode, RunOutputs, RunSet, RunTarget, Selector, Specialise, TemplatePaths, Watch,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result, counted};
 use dropforge::dialect::helm::chart::UserValues;
@@ -67,6 +67,53 @@ pub(crate) struct RunArgs<'a> {
     pub(crate) explain_plan: bool,
     /// The options of stamping that the command line gives.
     pub(crate) options: Options,
+}
+
+/// What a run without options on the command line takes for them.
+#[derive(Debug, Default)]
+pub(crate) struct RunDefaults {
+    language: LanguageArgs,
+    kinds: KubeArgs,
+    cache: CacheArgs,
+    outputs: OutputArgs,
+    changes: ChangeArgs,
+    warnings: WarningArgs,
+}
+
+impl RunDefaults {
+    /// Returns the run of a project's releases, of which nothing is written.
+    ///
+    /// # Errors
+    /// None: the layout of releases is valid.
+    pub(crate) fn of_releases<'a>(
+        &'a self,
+        (releases, fleet): (&'a ReleasesOption, &'a FleetArgs),
+        (values, schema): (&'a ValueArgs, &'a SchemaArgs),
+    ) -> Result<RunArgs<'a>> {
+        Ok(RunArgs {
+            paths: &[],
+            language: &self.language,
+            values,
+            schema,
+            kinds: &self.kinds,
+            cache: &self.cache,
+            outputs: &self.outputs,
+            changes: &self.changes,
+            warnings: &self.warnings,
+            format: None,
+            output: None,
+            target: Target::Directory(Path::new("")),
+            layout: Layout::of_releases(RELEASES_LAYOUT)?,
+            releases: Some(releases),
+            fleet: Some(fleet),
+            chart: Box::new(|_, _| Err(Diagnostic::new(Code::Internal, "a release is no chart of its own"))),
+            needs_values: true,
+            stream: false,
+            share: RunPart::All,
+            explain_plan: false,
+            options: self.outputs.options(),
+        })
+    }
 }
 
 /// A template set with its outputs and the paths of its templates.

@@ -92,7 +92,7 @@ impl ReadValues {
     }
 
     /// Adds what `other` reads and declares below a path, as if that were all inputs.
-    pub(super) fn graft(&mut self, path: &[&str], other: Self) {
+    pub(super) fn graft(&mut self, path: &[&str], other: &Self) {
         for (to, from) in [(&mut self.tree, &other.tree), (&mut self.declared, &other.declared)] {
             match to.make(path).filter(|_| !from.everything) {
                 Some(node) => to.graft(node, from, ReadPaths::ROOT),
@@ -100,7 +100,7 @@ impl ReadValues {
                 None => to.add(path.iter().copied()),
             }
         }
-        self.templates.extend(other.templates);
+        self.templates.extend(other.templates.iter().cloned());
     }
 
     /// Adds the values that select, name and place clusters.

@@ -108,15 +108,14 @@ impl SettingsReader<'_> {
                 Some(self.dir.join(text.as_ref()).into())
             }
             (Kind::Text | Kind::Path, DeValue::String(text)) => Some(text.as_ref().into()),
-            (_, other) => {
-                let wanted = key.wanted();
-                let message = format!("`{}` must be {wanted}, found {}", key.name, other.type_str());
+            _ => {
+                let error = releases::wrong_type(self.source, (&key.name, key.wanted()), value);
                 let example = match key.kind() {
                     Kind::Flag => "true",
                     _ if key.is_list => "[\"…\"]",
                     _ => "\"…\"",
                 };
-                self.errors.push(self.error(message, span).with_help(format!("write `{} = {example}`", key.name)));
+                self.errors.push(error.with_help(format!("write `{} = {example}`", key.name)));
                 None
             }
         }

@@ -1,19 +1,16 @@
 //! `dropforge check` of a project with releases.
 
 use std::io;
-use std::path::Path;
 
-use dropforge::bulk::{self, Layout, Options, RELEASES_LAYOUT, Watch};
+use dropforge::bulk::{self, Options, Watch};
 use dropforge::diagnostics::Code;
 
 use crate::check::{CheckArgs, Findings};
 use crate::exit::Failed;
 use crate::fleet::check_selection;
 use crate::input::InputFiles;
-use crate::run::{RunArgs, Target};
-use crate::shards::RunPart;
+use crate::run::{RunArgs, RunDefaults};
 use crate::stderr::Stderr;
-use crate::unread::WarningArgs;
 
 /// Checks the releases of a project: renders them for all clusters.
 ///
@@ -26,32 +23,11 @@ pub(crate) fn check(
     stderr: &Stderr,
 ) -> Result<Findings, Failed> {
     let fleet = args.values.fleet_args();
-    // A cluster with errors would hide other findings.
-    let warnings = WarningArgs::default();
-    let (kinds, cache, outputs, changes) = Default::default();
-    let reader = RunArgs {
-        paths: &[],
-        language: &args.language,
-        values: args.values.values(),
-        schema: &args.schema,
-        kinds: &kinds,
-        cache: &cache,
-        outputs: &outputs,
-        changes: &changes,
-        warnings: &warnings,
-        format: None,
-        output: None,
-        target: Target::Directory(Path::new("")),
-        layout: Layout::of_releases(RELEASES_LAYOUT)?,
-        releases: Some(&args.releases),
-        fleet: Some(&fleet),
-        chart: Box::new(|template, values| args.chart.chart(template, values, None)),
-        needs_values: true,
-        stream: false,
-        share: RunPart::All,
-        explain_plan: false,
-        options: Options { threads, ..outputs.options() },
-    };
+    // Warnings are findings here, so the default ones are asked for.
+    let defaults = RunDefaults::default();
+    let of_releases = defaults.of_releases((&args.releases, &fleet), (args.values.values(), &args.schema))?;
+    let options = Options { threads, ..of_releases.options.clone() };
+    let reader = RunArgs { language: &args.language, options, ..of_releases };
     let run = reader.read(files, stderr)?;
     let plan = run.plan()?;
     check_selection(&run.selector, &run.fleet, &run.values, plan.clusters())?;

@@ -27,7 +27,7 @@ use patches::PatchDefinition;
 use read::Definition;
 
 pub(crate) use check::check;
-pub(crate) use read::is_key;
+pub(crate) use read::{is_key, wrong_type};
 pub(crate) use view::view;
 
 /// Options of a release in a project file.

@@ -12,7 +12,7 @@ use dropforge::text::{Source, Span};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::read::error;
+use super::read::{error, wrong_type};
 
 /// The keys of a patch.
 const KEYS: [&str; 3] = ["json", "merge", "target"];
@@ -143,11 +143,11 @@ impl Reader<'_> {
                                     Span::of(value.span()),
                                 ));
                             }
-                            other => self.not_text(label.get_ref(), other, Span::of(value.span())),
+                            _ => self.not_text(label.get_ref(), value),
                         }
                     }
                 }
-                other => self.not_text(&name, other, span),
+                _ => self.not_text(&name, value),
             }
         }
         // The errors of all conditions are told at once.
@@ -160,9 +160,8 @@ impl Reader<'_> {
         found
     }
 
-    fn not_text(&mut self, name: &str, value: &DeValue<'_>, span: Span) {
-        let message = format!("`{name}` must be a string, found {}", value.type_str());
-        self.errors.push(error(self.source, span, message));
+    fn not_text(&mut self, name: &str, value: &Spanned<DeValue<'_>>) {
+        self.errors.push(wrong_type(self.source, (name, "a string"), value));
     }
 }
 

@@ -214,10 +214,7 @@ impl Reader<'_> {
                 match value.get_ref() {
                     DeValue::Boolean(true) => args.push(format!("--{name}").into()),
                     DeValue::Boolean(false) => {}
-                    other => {
-                        let message = format!("`{name}` must be `true` or `false`, found {}", other.type_str());
-                        self.errors.push(error(table.source, Span::of(value.span()), message));
-                    }
+                    _ => self.errors.push(wrong_type(table.source, (name, "`true` or `false`"), value)),
                 }
                 continue;
             }
@@ -261,15 +258,11 @@ impl Reader<'_> {
         };
         let mut texts = Vec::new();
         for item in items {
-            let span = Span::of(item.span());
-            match item.get_ref() {
-                DeValue::String(text) => texts.push((text.to_string(), span)),
-                other => {
-                    let message = format!("`{key}` must be a string, found {}", other.type_str());
-                    self.errors.push(error(source, span, message));
-                    return None;
-                }
-            }
+            let DeValue::String(text) = item.get_ref() else {
+                self.errors.push(wrong_type(source, (key, "a string"), item));
+                return None;
+            };
+            texts.push((text.to_string(), Span::of(item.span())));
         }
         Some(texts)
     }
@@ -289,6 +282,16 @@ impl Reader<'_> {
 
 pub(super) fn error(source: &Arc<Source>, span: Span, message: impl Into<String>) -> Box<Diagnostic> {
     Diagnostic::new(Code::Usage, message).at(source, span, "")
+}
+
+/// Returns the error for a value of a key that is not what is `wanted`.
+pub(crate) fn wrong_type(
+    source: &Arc<Source>,
+    (key, wanted): (&str, &str),
+    value: &Spanned<DeValue<'_>>,
+) -> Box<Diagnostic> {
+    let message = format!("`{key}` must be {wanted}, found {}", value.get_ref().type_str());
+    error(source, Span::of(value.span()), message)
 }
 
 /// Returns `true` if the text of a project file has releases.

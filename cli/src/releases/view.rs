@@ -1,21 +1,18 @@
 //! The values that a release of a project gets for one cluster.
 
 use std::any::Any;
-use std::path::Path;
 
-use dropforge::bulk::{Cluster, Layers, Layout, Options, RELEASES_LAYOUT, ReleaseSet, ReleaseView, Run};
+use dropforge::bulk::{Cluster, Layers, ReleaseSet, ReleaseView, Run};
 use dropforge::diagnostics::{Code, Diagnostic};
 
 use super::ReleasesOption;
 use crate::exit::Failed;
 use crate::fleet::FleetArgs;
 use crate::input::InputFiles;
-use crate::options::{LanguageArgs, ValueArgs};
-use crate::run::{RunArgs, Target};
+use crate::options::ValueArgs;
+use crate::run::RunDefaults;
 use crate::schema::SchemaArgs;
-use crate::shards::RunPart;
 use crate::stderr::Stderr;
-use crate::unread::WarningArgs;
 
 /// The values of a release for a cluster, and what they come from.
 pub(crate) struct ShownRelease {
@@ -34,31 +31,8 @@ pub(crate) fn view(
     files: &mut InputFiles,
     stderr: &Stderr,
 ) -> Result<ShownRelease, Failed> {
-    let (language, warnings) = (LanguageArgs::default(), WarningArgs::default());
-    let (kinds, cache, outputs, changes) = Default::default();
-    let reader = RunArgs {
-        paths: &[],
-        language: &language,
-        values,
-        schema,
-        kinds: &kinds,
-        cache: &cache,
-        outputs: &outputs,
-        changes: &changes,
-        warnings: &warnings,
-        format: None,
-        output: None,
-        target: Target::Directory(Path::new("")),
-        layout: Layout::of_releases(RELEASES_LAYOUT)?,
-        releases: Some(releases),
-        fleet: Some(fleet),
-        chart: Box::new(|_, _| Err(Diagnostic::new(Code::Internal, "a release is no chart of its own"))),
-        needs_values: true,
-        stream: false,
-        share: RunPart::All,
-        explain_plan: false,
-        options: Options::default(),
-    };
+    let defaults = RunDefaults::default();
+    let reader = defaults.of_releases((releases, fleet), (values, schema))?;
     let Run { set, values: layers, fleet, .. } = reader.read(files, stderr)?;
     let cluster = fleet.reader().cluster(0)?.clone();
     let set: Box<dyn Any> = set;

@@ -144,6 +144,8 @@ struct State {
     has_chart: bool,
     templates: HashMap<String, Option<u64>>,
     clusters: HashMap<String, Option<u64>>,
+    /// The names of the values files that only some clusters have.
+    files: BTreeSet<String>,
 }
 
 impl Seen {
@@ -172,7 +174,9 @@ impl Seen {
         let templates = set.templates();
         let sources = templates.iter().flat_map(|template| template.program().sources());
         self.sources = sources.map(|source| source.name().to_owned()).collect();
-        self.values = values_files(fleet, layers, set)?;
+        let files = fleet.files().chain(layers.places().flatten().map(|place| place.source().name()));
+        let files = files.chain(next.files.iter().map(String::as_str));
+        self.values = files.filter_map(|name| Some(from_here(Path::new(name)).to_str()?.to_owned())).collect();
         let last = self.last.as_ref();
         let last = last.filter(|last| !(all && last.has_more(&next)));
         self.is_narrowed = last.is_some();
@@ -215,23 +219,26 @@ impl Seen {
 impl State {
     fn new(fleet: &Fleet, layers: &Layers, set: &dyn RunSet, plan: &Plan) -> Result<Self> {
         let names = plan.outputs().iter().map(|output| output.template.clone());
-        let mut clusters = HashMap::new();
+        let (mut clusters, mut files) = (HashMap::new(), BTreeSet::new());
         let mut shared: HashMap<usize, Option<u64>> = HashMap::new();
         fleet.each(&mut |_, cluster| {
-            let of_group = || {
+            let mut of_group = || {
                 let mut hasher = DefaultHasher::new();
                 of_map(layers.shared_by(cluster).clone())?.hash(&mut hasher);
-                set.values_files(cluster).iter().for_each(|file| (file.name(), file.text()).hash(&mut hasher));
+                for file in set.values_files(cluster) {
+                    (file.name(), file.text()).hash(&mut hasher);
+                    files.insert(file.name().to_owned());
+                }
                 Some(hasher.finish())
             };
-            let shared = *shared.entry(cluster.group()).or_insert_with(of_group);
+            let shared = *shared.entry(cluster.group()).or_insert_with(&mut of_group);
             clusters.insert(cluster.name().to_owned(), of_cluster(cluster, shared));
             Ok(())
         })?;
         let has_chart = set.is_planned_by_values();
         let names = names.filter(|_| !has_chart);
         let templates = names.map(|name| (name.clone(), set.fingerprint(&name))).collect();
-        Ok(Self { has_chart, templates, clusters })
+        Ok(Self { has_chart, templates, clusters, files })
     }
 
     fn has_more(&self, other: &Self) -> bool {
@@ -260,20 +267,6 @@ impl State {
             (false, _) => plan.narrowed(fleet, &|_| true, &cluster),
         }
     }
-}
-
-/// Returns the names of the fleets, and of the values files that clusters have.
-fn values_files(fleet: &Fleet, layers: &Layers, set: &dyn RunSet) -> Result<BTreeSet<String>> {
-    let mut names: BTreeSet<String> = fleet.files().map(str::to_owned).collect();
-    names.extend(layers.places().flatten().map(|place| place.source().name().to_owned()));
-    let mut groups = BTreeSet::new();
-    fleet.each(&mut |_, cluster| {
-        if groups.insert(cluster.group()) {
-            names.extend(set.values_files(cluster).iter().map(|file| file.name().to_owned()));
-        }
-        Ok(())
-    })?;
-    Ok(names.iter().filter_map(|name| Some(from_here(Path::new(name)).to_str()?.to_owned())).collect())
 }
 
 /// Returns a hash of a cluster's own inputs and the shared ones, which have the hash `shared`.

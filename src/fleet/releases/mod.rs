@@ -35,7 +35,7 @@ use dropforge_base::diagnostics::{Diagnostic, Diagnostics, Result};
 use dropforge_base::text::Source;
 use dropforge_engine::Template;
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The key of a cluster's values that has the values of releases by their names.
 pub const RELEASES: &str = "releases";
@@ -127,6 +127,8 @@ pub struct ReleaseSet {
     releases: Vec<Release>,
     names: Vec<Pattern>,
     objects: ObjectCheck,
+    /// What the set of each release reads, by its number. It is found when it is first asked for.
+    reads: Vec<OnceLock<ReadValues>>,
     /// `true` if some releases of the project are left out.
     is_part: bool,
 }
@@ -154,7 +156,8 @@ impl ReleaseSet {
             all.plain_stream &= own.plain_stream;
         }
         let names = releases.iter().map(|release| release.name.clone()).collect();
-        (Self { releases, names, objects: ObjectCheck::new(is_strict), is_part }, all, paths)
+        let reads = releases.iter().map(|_| OnceLock::new()).collect();
+        (Self { releases, names, objects: ObjectCheck::new(is_strict), reads, is_part }, all, paths)
     }
 
     /// Returns the release with the output of a template, and the name of the template in it.

@@ -21,8 +21,15 @@ impl ReleaseSet {
         if !are_known {
             return read.add(RELEASES);
         }
-        for release in self.releases.iter().filter(|release| release.chart().is_some()) {
-            read.graft(&[RELEASES, release.name.text()], release.set.reads(None));
+        for (at, release) in self.releases.iter().enumerate().filter(|(_, release)| release.chart().is_some()) {
+            self.graft(read, &[RELEASES, release.name.text()], at);
+        }
+    }
+
+    /// Adds what the set of a release reads to `read`, below `keys`.
+    fn graft(&self, read: &mut ReadValues, keys: &[&str], at: usize) {
+        if let (Some(release), Some(of_set)) = (self.releases.get(at), self.reads.get(at)) {
+            read.graft(keys, of_set.get_or_init(|| release.set.reads(None)));
         }
     }
 
@@ -38,8 +45,7 @@ impl ReleaseSet {
         }
         let unread = |(users, files): (Users, Vec<(DataMap, Place)>)| {
             let mut read = ReadValues::default();
-            let users = users.iter().filter_map(|user| self.releases.get(*user));
-            users.for_each(|release| read.graft(&[], release.set.reads(None)));
+            users.iter().for_each(|user| self.graft(&mut read, &[], *user));
             let alone = files.into_iter().map(|file| vec![file]);
             read.unread(&Layers::of_groups(Vec::new(), alone, Vec::new(), Merge::Deep))
         };
