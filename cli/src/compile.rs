@@ -160,7 +160,8 @@ pub(crate) fn with_cache(engine: EngineBuilder, args: &CacheArgs) -> EngineBuild
     }
 }
 
-fn cache(args: &CacheArgs) -> Option<Cache> {
+/// Returns the cache that is selected.
+pub(crate) fn cache(args: &CacheArgs) -> Option<Cache> {
     if args.no_cache {
         return None;
     }
@@ -174,6 +175,15 @@ fn cache(args: &CacheArgs) -> Option<Cache> {
     }
 }
 
+/// Minimum number of files of a run that is noted in the default cache. Others are as fast as a look at the note.
+const MIN_FILES: usize = 1_000;
+
+/// Returns the minimum number of files of a run that is noted in the cache, or `None` without one.
+pub(crate) fn noted_files(args: &CacheArgs) -> Option<usize> {
+    let is_named = args.cache_dir.is_some() || env::var_os("DROPFORGE_CACHE").is_some();
+    cache(args).map(|_| if is_named { 0 } else { MIN_FILES })
+}
+
 /// Returns the user's cache directory by the XDG base directory specification, which ignores relative paths.
 fn user_dir() -> Option<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -181,7 +191,7 @@ fn user_dir() -> Option<PathBuf> {
 }
 
 /// Identifies this build among others of the same version, by the size and time of the executable.
-fn this_build() -> Vec<u8> {
+pub(crate) fn this_build() -> Vec<u8> {
     let meta = env::current_exe().and_then(std::fs::metadata);
     let written = meta.as_ref().ok().and_then(|meta| meta.modified().ok()?.duration_since(UNIX_EPOCH).ok());
     let length = meta.map_or(0, |meta| meta.len());

@@ -126,6 +126,11 @@ impl InputFiles {
         self.digest = Some(digest);
     }
 
+    /// Returns `true` if there is a digest of what is read.
+    pub(crate) fn has_digest(&self) -> bool {
+        self.digest.is_some()
+    }
+
     /// Returns the digest of what was read.
     pub(crate) fn take_digest(&mut self) -> Option<PlanDigest> {
         self.digest.take()

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::changes::ChangeArgs;
+use crate::compile::{cache, noted_files, this_build};
 use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
 use crate::input::InputFiles;
@@ -26,8 +27,8 @@ use crate::unread::WarningArgs;
 use crate::watch::Seen;
 use crate::{chart, remote, specialise, summary, terraform};
 use dropforge::bulk::{
-    ChartSet, Cluster, Failure, FilePreview, Fleet, Layers, Layout, Merge, Options, Plan, RELEASES_LAYOUT, Report, Run,
-    RunMode, RunOutputs, RunSet, RunTarget, Selector, Specialise, TemplatePaths, Watch,
+    ChartSet, Cluster, Failure, FilePreview, Fleet, LastRun, Layers, Layout, Merge, Options, Plan, PlanDigest,
+    RELEASES_LAYOUT, Report, Run, RunMode, RunOutputs, RunSet, RunTarget, Selector, Specialise, TemplatePaths, Watch,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result, counted};
 use dropforge::dialect::helm::chart::UserValues;
@@ -210,7 +211,7 @@ impl RunArgs<'_> {
 
     /// Returns the paths of all charts that the run renders, if it has a digest.
     fn charts(&self, files: &mut InputFiles) -> std::result::Result<Vec<PathBuf>, Failed> {
-        if self.share == RunPart::All {
+        if !files.has_digest() {
             return Ok(Vec::new());
         }
         let mut charts: Vec<PathBuf> = chart::only_chart(self.paths)?.map(Path::to_owned).into_iter().collect();
@@ -256,7 +257,10 @@ impl RunArgs<'_> {
         seen: &mut Seen,
     ) -> std::result::Result<Report, Failed> {
         let Surroundings { global, stderr, .. } = around;
-        self.share.start(files);
+        let noted_files = self.noted_files(seen)?;
+        if self.share != RunPart::All || noted_files.is_some() {
+            files.digest(PlanDigest::default());
+        }
         // Only directory outputs keep a state.
         if !self.target.is_single() && self.changes.preview().is_none() {
             files.start_log();
@@ -280,9 +284,35 @@ impl RunArgs<'_> {
         if self.options.specialise != Specialise::Never {
             specialise::print_choices(&*run.set, &plan.selection(&run.fleet), &run.values, stderr)?;
         }
-        let digest = self.share.digest(&global.deciding, &self.charts(files)?, (&run, &plan), files)?;
+        if noted_files.is_some_and(|least| plan.clusters() * plan.outputs().len() < least) {
+            files.take_digest();
+        }
+        let digest = RunPart::digest(&global.deciding, &self.charts(files)?, (&run, &plan), files)?;
         let plan = self.part(&run, plan, seen)?;
         self.stamp(&run, &plan, (digest, seen), around, files)
+    }
+
+    /// Returns the minimum number of files of a run that is noted, so that the next one can be left out. `None` for a run that
+    /// does not write a directory, or that depends on more than what it reads.
+    fn noted_files(&self, seen: &Seen) -> Result<Option<usize>> {
+        let is_whole = self.share == RunPart::All && !self.stream && !self.explain_plan && !seen.is_watching();
+        let writes = matches!(self.target, Target::Directory(_)) && self.changes.preview().is_none();
+        let (capabilities, files) = self.values.allow.capabilities()?;
+        let is_noted = is_whole && writes && capabilities.is_none() && files.is_none();
+        Ok(noted_files(self.cache).filter(|_| is_noted))
+    }
+
+    /// Returns the note of the last run with the inputs that have this digest.
+    fn last_run(&self, mut digest: PlanDigest, global: &Global, files: &InputFiles) -> Option<LastRun> {
+        let cache = cache(self.cache)?;
+        digest.bytes(&this_build());
+        global.run.iter().flat_map(|run| &run.arguments).for_each(|argument| digest.text(argument));
+        // The same contents in other files are other values.
+        files.log().files().keys().for_each(|name| digest.text(name));
+        let Options { prune, prune_force, force, fsync, check_outputs, keep_empty, .. } = self.options;
+        digest
+            .bytes(&[prune, prune_force, force, fsync, check_outputs, keep_empty, self.warnings.strict].map(u8::from));
+        Some(LastRun::new(cache, &digest))
     }
 
     /// Returns the part of a plan that the run stamps: its shard, or what differs from the run that was `seen`.
@@ -303,7 +333,7 @@ impl RunArgs<'_> {
         &self,
         run: &Run,
         plan: &Plan,
-        (digest, seen): (String, &Seen),
+        (digest, seen): (Option<PlanDigest>, &Seen),
         Surroundings { global, stderr, stop }: Surroundings<'_>,
         files: &InputFiles,
     ) -> std::result::Result<Report, Failed> {
@@ -316,10 +346,12 @@ impl RunArgs<'_> {
                 (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
             stderr.detail(&format!("stamping {templates} for {clusters}"));
         }
+        let plan_digest = digest.as_ref().map(PlanDigest::finish).unwrap_or_default();
         let options = Options {
+            last_run: digest.filter(|_| self.share == RunPart::All).and_then(|all| self.last_run(all, global, files)),
             prune: self.options.prune && !seen.lacks_outputs(),
             leftovers: self.is_whole_fleet(run) && !seen.is_narrowed(),
-            shard: self.share.of(digest.clone()),
+            shard: self.share.of(plan_digest.clone()),
             ..self.options(run, global, files)
         };
         let tick = || bar.inc(1);
@@ -332,7 +364,7 @@ impl RunArgs<'_> {
         }
         let report = match (self.share, self.changes.preview()) {
             (RunPart::Finish(count), _) => {
-                let mode = RunMode::Finish { plan: &digest, count };
+                let mode = RunMode::Finish { plan: &plan_digest, count };
                 self.to(Some("--finish"), files, |target| run.stamp(plan, &options, watch, target, mode))
             }
             (_, None) => self.to(None, files, |target| run.stamp(plan, &options, watch, target, RunMode::Write)),
@@ -350,7 +382,11 @@ impl RunArgs<'_> {
         };
         bar.finish_and_clear();
         warn(run, stderr);
-        Ok(with_hints(report?, run))
+        let report = report?;
+        if report.is_left_out {
+            stderr.detail("nothing has changed since the last run, so nothing was rendered");
+        }
+        Ok(with_hints(report, run))
     }
 
     /// Stamps clusters as they come.

@@ -97,17 +97,17 @@ fn finished(count: u32) -> Result<u32> {
 
 impl RunPart {
     /// Returns the digest of all inputs of a run: of `options`, of the contents of files read so far, and of what they make.
+    /// `None` if it was not started.
     ///
     /// # Errors
     /// Errors of reading the fleet, the chart and schemas.
     pub(crate) fn digest(
-        self,
         options: &[String],
         charts: &[PathBuf],
         (run, plan): (&Run, &Plan),
         files: &mut InputFiles,
-    ) -> Result<String> {
-        let Some(mut digest) = files.take_digest() else { return Ok(String::new()) };
+    ) -> Result<Option<PlanDigest>> {
+        let Some(mut digest) = files.take_digest() else { return Ok(None) };
         // No argument has a NUL.
         digest.text(&options.join("\0"));
         for chart in charts {
@@ -118,14 +118,7 @@ impl RunPart {
         digest.layers(&run.values);
         digest.fleet(&run.fleet)?;
         run.kinds.as_ref().map_or(Ok(()), |kinds| kinds.add_to_digest(&mut digest))?;
-        Ok(digest.finish())
-    }
-
-    /// Starts the digest of all inputs, unless the run stamps the whole fleet.
-    pub(crate) fn start(self, files: &mut InputFiles) {
-        if self != RunPart::All {
-            files.digest(PlanDigest::default());
-        }
+        Ok(Some(digest))
     }
 
     /// Returns the shard of a plan.

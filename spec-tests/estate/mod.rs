@@ -6,3 +6,4 @@ mod layers;
 mod one_cluster;
 mod patches;
 mod releases;
+mod repeated;

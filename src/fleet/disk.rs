@@ -201,6 +201,6 @@ impl Sink for DiskSink<'_> {
     fn skip(&mut self, _: usize) {}
 
     fn done(self, _: Late<'_>) -> Self::Done {
-        self.report
+        Report { prints: self.writer.prints(), ..self.report }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::cluster::Cluster;
 use super::fleet::{Fleet, FleetStream};
+use super::last_run::LastRun;
 use super::layers::{Layers, Overlay};
 use super::output_files::Change;
 use super::output_names::TemplatePaths;
@@ -216,6 +217,8 @@ pub struct Options {
     pub run: Option<RunOptions>,
     /// The files that the run reads, for the state.
     pub read: ReadLog,
+    /// The last run into the directory, to leave out one that would change nothing.
+    pub last_run: Option<LastRun>,
 }
 
 impl Options {

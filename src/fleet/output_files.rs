@@ -10,9 +10,10 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::rc::Rc;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
+use super::last_run::print;
 use super::output_dir::{Handle, OutputDir, Walker, cannot, kind_of, through_link};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
@@ -48,6 +49,8 @@ pub struct OutputWriter<'d> {
     force: bool,
     staged: Vec<Staged>,
     old: Vec<u8>,
+    /// The sum of the prints of all files that were staged, or that had their content already.
+    prints: u128,
 }
 
 #[derive(Debug)]
@@ -63,7 +66,12 @@ struct Staged {
 impl<'d> OutputWriter<'d> {
     /// Creates a writer. With `fsync` it syncs files and directories to disk.
     pub fn new(dir: &'d OutputDir, fsync: bool) -> Self {
-        Self { walker: Walker::new(dir, true), fsync, force: false, staged: Vec::new(), old: Vec::new() }
+        Self { walker: Walker::new(dir, true), fsync, force: false, staged: Vec::new(), old: Vec::new(), prints: 0 }
+    }
+
+    /// Returns the sum of the prints of all files so far.
+    pub(super) fn prints(&self) -> u128 {
+        self.prints
     }
 
     /// Replaces files even if they appeared while their content was staged.
@@ -101,15 +109,16 @@ impl<'d> OutputWriter<'d> {
             false => existing_file(&*parent, name, &dir.full_path(path))?,
         };
         let owner = if executable { Mode::XUSR } else { Mode::empty() };
-        if let Some((size, mode)) = existing
-            && mode.contains(owner)
-            && size == bytes.len() as u64
+        if let Some(stat) = &existing
+            && mode_of(stat).contains(owner)
+            && u64::try_from(stat.st_size).is_ok_and(|size| size == bytes.len() as u64)
             && read_file(&*parent, name, &dir.full_path(path), &mut self.old)?
             && self.old == bytes
         {
+            self.prints = self.prints.wrapping_add(print(path, stat));
             return Ok(Change::Unchanged);
         }
-        let mode = existing.map_or(Mode::from_raw_mode(0o666), |(_, mode)| mode) | owner;
+        let mode = existing.as_ref().map_or(Mode::from_raw_mode(0o666), mode_of) | owner;
         let fail = |error: io::Error| cannot("write", &dir.full_path(path), error);
         let (mut file, temporary) = dir.temporary(&*parent, path, mode).map_err(|error| fail(error.into()))?;
         self.staged.push(Staged { is_new: existing.is_none(), parent, temporary, path: path.to_owned() });
@@ -121,6 +130,8 @@ impl<'d> OutputWriter<'d> {
         if self.fsync {
             file.sync_all().map_err(fail)?;
         }
+        let stat = rustix::fs::fstat(&file).map_err(|error| fail(error.into()))?;
+        self.prints = self.prints.wrapping_add(print(path, &stat));
         Ok(if existing.is_some() { Change::Update } else { Change::Create })
     }
 
@@ -142,7 +153,7 @@ impl<'d> OutputWriter<'d> {
         let full = dir.full_path(path);
         let fail = |error: io::Error| cannot("write", &full, error);
         let existing = existing_file(&*parent, name, &full)?;
-        let mode = existing.map_or(Mode::from_raw_mode(0o666), |(_, mode)| mode);
+        let mode = existing.as_ref().map_or(Mode::from_raw_mode(0o666), mode_of);
         let (mut file, temporary) = dir.temporary(&*parent, path, mode).map_err(|error| fail(error.into()))?;
         let staged = Staged { is_new: existing.is_none(), parent: parent.clone(), temporary, path: path.to_owned() };
         let open = |name: &str| open_file(&*parent, name).map_err(io::Error::from);
@@ -298,7 +309,8 @@ impl<'d> OutputReader<'d> {
     pub(super) fn read_with_mode(&mut self, path: &str) -> Result<Option<(&[u8], bool)>> {
         let full = self.walker.dir.full_path(path);
         let Some((parent, name)) = self.walker.parent(path)? else { return Ok(None) };
-        let Some((_, mode)) = existing_file(&*parent, name, &full)? else { return Ok(None) };
+        let Some(stat) = existing_file(&*parent, name, &full)? else { return Ok(None) };
+        let mode = mode_of(&stat);
         let executable = mode.contains(Mode::XUSR);
         Ok(read_file(&*parent, name, &full, &mut self.old)?.then_some((&self.old, executable)))
     }
@@ -349,21 +361,23 @@ pub(super) fn unlink(dir: &OutputDir, path: &str) -> Result<()> {
 }
 
 /// Returns the size and mode of a regular file, or `None` if there is no file. Anything else at the path is an error.
-pub(super) fn existing_file(parent: impl AsFd, name: &str, full: &Path) -> Result<Option<(u64, Mode)>> {
+pub(super) fn existing_file(parent: impl AsFd, name: &str, full: &Path) -> Result<Option<Stat>> {
     let stat = match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
         Err(Errno::NOENT) => return Ok(None),
         Err(error) => return Err(cannot("write", full, error.into())),
     };
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => {
-            let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
-            Ok(Some((size, Mode::from_raw_mode(stat.st_mode & 0o777))))
-        }
+        FileType::RegularFile => Ok(Some(stat)),
         FileType::Symlink => Err(through_link(full, name)),
         FileType::Directory => Err(not_a_file(full, "a directory")),
         _ => Err(not_a_file(full, "not a regular file")),
     }
+}
+
+/// Returns the permissions of a file.
+pub(super) fn mode_of(stat: &Stat) -> Mode {
+    Mode::from_raw_mode(stat.st_mode & 0o777)
 }
 
 fn not_a_file(full: &Path, what: &str) -> Box<Diagnostic> {

@@ -127,6 +127,12 @@ pub struct Report {
     /// Notes.
     #[serde(skip)]
     pub notes: Vec<String>,
+    /// `true` if nothing was rendered, because the last run would be repeated ([`LastRun`](crate::LastRun)).
+    #[serde(skip)]
+    pub is_left_out: bool,
+    /// The sum of the prints of all files in a directory, which tells whether somebody else has changed one.
+    #[serde(skip)]
+    pub prints: u128,
 }
 
 impl Report {
@@ -173,6 +179,7 @@ impl Report {
         self.unchanged += other.unchanged;
         self.deleted += other.deleted;
         self.bytes += other.bytes;
+        self.prints = self.prints.wrapping_add(other.prints);
     }
 }
 

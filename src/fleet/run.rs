@@ -131,7 +131,12 @@ impl Run {
         Job { fleet: &self.fleet, layers: &self.values, plan, options, watch }
     }
 
-    /// Stamps a plan of this run, or a part of it.
+    /// Returns `true` if rendering has found something to warn of.
+    fn has_warnings(&self) -> bool {
+        !self.set.warnings().is_empty() || self.kinds.as_ref().is_some_and(|kinds| !kinds.warnings().is_empty())
+    }
+
+    /// Stamps a plan of this run, or a part of it. A run that would change nothing is left out, if its options name the last one.
     ///
     /// # Errors
     /// Errors of the target; `usage` if it does not have the mode. Failures of single clusters are in the report.
@@ -143,7 +148,19 @@ impl Run {
         target: RunTarget<'_>,
         mode: RunMode<'_>,
     ) -> Result<Report> {
-        let report = target.run(&*self.stamper(plan)?, &self.job(plan, options, watch), &self.selector, mode)?;
+        let last_run = match (&target, &mode) {
+            (RunTarget::Directory(out), RunMode::Write) => options.last_run.as_ref().map(|last_run| (last_run, *out)),
+            _ => None,
+        };
+        let known = last_run.map_or(Ok(None), |(last_run, out)| last_run.unchanged(out))?;
+        let is_known = known.is_some();
+        let report = match known {
+            Some(report) => report,
+            None => target.run(&*self.stamper(plan)?, &self.job(plan, options, watch), &self.selector, mode)?,
+        };
+        if let Some((last_run, out)) = last_run.filter(|_| !is_known && !self.has_warnings()) {
+            last_run.keep(out, &report)?;
+        }
         let copied: HashSet<&String> = self.outputs.copied.iter().collect();
         let names = plan.outputs().iter().map(|output| &output.template);
         Ok(Report { copied: names.filter(|name| copied.contains(name)).cloned().collect(), ..report })

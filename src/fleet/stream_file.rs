@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, Mode};
 use super::hidden_changes::hidden;
 use super::job::{FilePreview, Job, OnPreview, Stamp};
 use super::output_dir::{OutputDir, cannot};
-use super::output_files::{Change, existing_file, open_file, same_content};
+use super::output_files::{Change, existing_file, mode_of, open_file, same_content};
 use super::report::Report;
 use super::stamp::stream;
 use super::workers::cannot_write;
@@ -87,7 +87,7 @@ impl StreamFile {
         let directory = directory.canonicalize().map_err(fail)?;
         let gone = || cannot("write", path, io::Error::from(io::ErrorKind::NotFound));
         let dir = OutputDir::open(&directory)?.ok_or_else(gone)?;
-        let mode = existing_file(&dir, name, path)?.map(|(_, mode)| mode);
+        let mode = existing_file(&dir, name, path)?.as_ref().map(mode_of);
         let owner = if executable { Mode::XUSR } else { Mode::empty() };
         let created = dir.temporary(&dir, name, mode.unwrap_or(Mode::from_raw_mode(0o666)) | owner);
         let (file, temporary) = created.map_err(|error| fail(error.into()))?;

@@ -154,6 +154,11 @@ impl Seen {
         Self { is_watching: true, ..Self::default() }
     }
 
+    /// Returns `true` if runs are compared with the last one of this process.
+    pub(crate) fn is_watching(&self) -> bool {
+        self.is_watching
+    }
+
     /// Takes the outputs and clusters out of `plan` that are as in the last complete run. With `all`, that is only done
     /// if no template and no cluster is gone, as the files of those have to be found.
     ///

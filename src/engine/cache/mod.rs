@@ -87,6 +87,25 @@ impl Cache {
         self
     }
 
+    /// Returns what [`Cache::set_note`] stored under a key, unless it was removed since.
+    pub fn note(&self, key: &[u8; 32]) -> Option<Vec<u8>> {
+        self.store.read(key)
+    }
+
+    /// Stores a small note of the caller's own. Its key must be a digest that no other caller makes.
+    ///
+    /// ```
+    /// # let temp = tempfile::tempdir()?;
+    /// use dropforge::engine::Cache;
+    /// let cache = Cache::new(temp.path());
+    /// cache.set_note(&[7; 32], b"seen");
+    /// assert_eq!(cache.note(&[7; 32]).as_deref(), Some(&b"seen"[..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_note(&self, key: &[u8; 32], note: &[u8]) {
+        self.store.write(key, note);
+    }
+
     /// Finds the entry of `key` if all its sources are unchanged.
     pub(super) fn find(&self, key: &Key<'_>, loader: &dyn Loader) -> Option<Bundle> {
         let bytes = self.store.read(&self.digest(key))?;

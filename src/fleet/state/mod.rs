@@ -241,6 +241,11 @@ impl State {
         Ok(found)
     }
 
+    /// Returns `true` if all runs and shards that wrote it have ended, and it has no conflicts.
+    pub(super) fn is_settled(&self) -> bool {
+        !(self.incomplete || self.conflicts || self.is_old || self.has_parts)
+    }
+
     /// Returns notes about a state that is not as a whole run leaves it.
     pub(super) fn notes(&self) -> impl Iterator<Item = &'static str> {
         let was_cut = self.incomplete.then_some("the last run ended early, so the state is incomplete");
