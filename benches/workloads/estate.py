@@ -61,7 +61,7 @@ def main():
     dropforge, helm, charts, clusters = sys.argv[1], sys.argv[2], os.path.abspath(sys.argv[3]), int(sys.argv[4])
     with tempfile.TemporaryDirectory() as folder:
         releases, fleet = project(folder, charts, clusters)
-        stamp = [dropforge, "stamp", "-q", "-j2", "--no-cache"]
+        stamp = [dropforge, "stamp", "-q", "-j2", "--cache-dir", os.path.join(folder, "cache")]
         first, again = run(stamp, folder)[0], run(stamp, folder)[0]
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         random.seed(1)

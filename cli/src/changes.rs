@@ -77,7 +77,7 @@ impl ChangeArgs {
             format: self.diff.then(|| self.diff_format.unwrap_or_default()),
             groups: ChangeGroups::folding(Volatile::new(&self.volatile).unwrap_or_default()),
             paint: Paint(stderr.colors_stdout()),
-            names: stderr.verbose,
+            is_verbose: stderr.verbose,
             to: BufWriter::new(io::stdout()),
         }
     }
@@ -90,8 +90,8 @@ pub(crate) struct ChangePrinter<'a> {
     format: Option<DiffFormat>,
     groups: ChangeGroups,
     paint: Paint,
-    /// Print the names of all clusters.
-    names: bool,
+    /// Print the names of all clusters, and all lines.
+    is_verbose: bool,
     to: BufWriter<Stdout>,
 }
 
@@ -151,7 +151,7 @@ impl ChangePrinter<'_> {
         for folded in groups.folded() {
             let title = format!("{} changed in {}", folded.key, who_changes(folded));
             writeln!(self.to, "{}", self.paint.bold(&title))?;
-            if self.names && folded.clusters.len() > 1 {
+            if self.is_verbose && folded.clusters.len() > 1 {
                 writeln!(self.to, "  clusters: {}", folded.clusters.join(", "))?;
             }
         }
@@ -168,7 +168,7 @@ impl ChangePrinter<'_> {
         let who = who(group);
         let template = if group.template.is_empty() { String::new() } else { format!(" ({})", group.template) };
         writeln!(self.to, "{}{template}", self.paint.bold(&format!("{who}: {}", group.title())))?;
-        if self.names && group.clusters.len() > 1 {
+        if self.is_verbose && group.clusters.len() > 1 {
             writeln!(self.to, "  clusters: {}", group.clusters.join(", "))?;
         }
         writeln!(self.to, "  {}", group.path)?;
@@ -176,13 +176,14 @@ impl ChangePrinter<'_> {
             return Ok(());
         }
         let example = group.hunks.concat();
-        let end = example.match_indices('\n').nth(MAX_LINES - 1).map_or(example.len(), |(end, _)| end + 1);
+        let cut = example.match_indices('\n').nth(MAX_LINES - 1).filter(|_| !self.is_verbose);
+        let end = cut.map_or(example.len(), |(end, _)| end + 1);
         self.lines(example.get(..end).unwrap_or(""), "  ")?;
         let hidden = example.get(end..).map_or(0, |rest| rest.lines().count());
         match (hidden, group.cut) {
             (0, false) => Ok(()),
             (0, true) => writeln!(self.to, "  …"),
-            (hidden, _) => writeln!(self.to, "  … {}", counted(hidden, "more line")),
+            (hidden, _) => writeln!(self.to, "  … {} (`-v` prints them)", counted(hidden, "more line")),
         }
     }
 

@@ -7,7 +7,7 @@ use clap::Args;
 
 use dropforge::bulk::{
     Cluster, CsvTypes, Failure, Fleet, FleetOptions, FleetStream, Format, LayerGroups, LayerPath, Layers, Merge,
-    Selector, dialect_of,
+    NameFrom, Selector, dialect_of,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
@@ -91,6 +91,9 @@ pub(crate) struct ReadingArgs {
     /// Read the name of a cluster from PATH if it has no `name` or `cluster.name`
     #[arg(long, value_name = "PATH", add = key(""))]
     name_key: Option<String>,
+    /// Name a cluster without a name that is a file of its own by its file, or by the folder of its file
+    #[arg(long, value_name = "file|folder", add = key(""))]
+    name_from: Option<NameFrom>,
     /// Type CSV and TSV cells as `--set` does (set), or keep them as text (strings) [default: set]
     #[arg(long, value_name = "TYPES", add = key(""))]
     csv_types: Option<CsvTypes>,
@@ -203,7 +206,8 @@ impl ReadingArgs {
     }
 
     fn options(&self) -> FleetOptions<'_> {
-        FleetOptions { name_key: self.name_key.as_deref(), csv_types: self.csv_types.unwrap_or_default() }
+        let (name_key, csv_types) = (self.name_key.as_deref(), self.csv_types.unwrap_or_default());
+        FleetOptions { name_key, csv_types, name_from: self.name_from }
     }
 
     /// Returns the effect of a cluster's values on shared ones.

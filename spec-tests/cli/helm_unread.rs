@@ -128,3 +128,48 @@ fn nothing_is_told_of_a_chart_that_may_read_everything() {
     let outcome = render(&sandbox, &["--set", "imge=1"]).expect(1);
     assert_eq!(names(&outcome), [""; 0]);
 }
+
+#[test]
+fn values_of_another_kind_than_the_chart_expects_are_warnings() {
+    let sandbox = Sandbox::with(&[
+        (
+            "ch/Chart.yaml",
+            "apiVersion: v2\nname: ch\nversion: 0.1.0\ndependencies:\n- {name: sub, version: 0.1.0, condition: sub.enabled, import-values: [{child: nope, parent: x}, {child: data, parent: y}]}\n",
+        ),
+        (
+            "ch/values.yaml",
+            "image: {repo: r}\nport: 80\nlist: [1]\nopen: {}\nnone:\nsub: {enabled: true, level: {a: 1}}\n",
+        ),
+        ("ch/templates/a.yaml", "v: {{ toJson .Values }}\n"),
+        ("ch/charts/sub/Chart.yaml", "apiVersion: v2\nname: sub\nversion: 0.1.0\n"),
+        ("ch/charts/sub/values.yaml", "log: {level: info}\nlevel: low\ndata: {k: 1}\n"),
+        ("ch/charts/sub/templates/a.yaml", "v: {{ toJson .Values }}\n"),
+        (
+            "u.yaml",
+            "image: nginx\nport: {http: 80}\nlist: {a: 1}\nopen: [1]\nnone: {a: 1}\nsub: {enabled: \"false\", log: debug}\n",
+        ),
+        ("f.yaml", "- {name: eu, image: x}\n- {name: us}\n"),
+    ]);
+    // The chart's own values are no mistake of its user, but for what is never imported.
+    let alone = sandbox.run(&["render", "ch"]).expect(0).stderr;
+    assert_eq!(alone.matches("warning[").count(), 1, "{alone}");
+    let given = sandbox.run(&["render", "ch", "-f", "u.yaml"]).expect(0).says(&[
+        "a string replaces the map `image` of the chart",
+        "u.yaml:1:1",
+        "ch/values.yaml:1:1",
+        "`image: {repo: …}`",
+        "a map replaces the integer `port`",
+        "a map replaces the list `list`",
+        "`sub.enabled` is a string, so it does not enable or disable `sub`",
+        "a string replaces the map `sub.log`",
+        "imports nothing: it has no map `nope`",
+    ]);
+    assert_eq!(given.stderr.matches("warning[").count(), 6, "{}", given.stderr);
+    sandbox.run(&["render", "ch", "-f", "u.yaml", "--strict"]).expect(1);
+    // A cluster's value has no place among the files.
+    sandbox
+        .run(&["stamp", "ch", "--fleet", "f.yaml", "-o", "out"])
+        .expect(0)
+        .says(&["a string replaces the map `image`", "cluster: eu"]);
+    sandbox.run(&["render", "ch", "--set", "image=x"]).expect(0).says(&["a string replaces the map `image`"]);
+}

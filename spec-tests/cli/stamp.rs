@@ -172,3 +172,51 @@ fn an_empty_fleet_is_worth_a_warning() {
     let sandbox = Sandbox::fleet(0);
     sandbox.stamp(&[]).expect(0).says(&["no clusters"]);
 }
+
+#[test]
+fn clusters_are_named_by_their_files_or_folders() {
+    let sandbox = Sandbox::with(&[
+        ("t/a.yaml.tera", "{{ name }}: {{ n }}\n"),
+        ("prod/eu-1.yaml", "n: 1\n"),
+        ("prod/us-1.toml", "n = 2\nm = 1\n"),
+        ("prod/named.yaml", "name: own\nn: 3\n"),
+        ("prod/list.yaml", "- {name: a, n: 4}\n- {name: b, n: 5}\n"),
+        ("dirs/ap-1/values.yaml", "n: 6\n"),
+        ("dirs/ap-2/values.yaml", "n: 7\n"),
+    ]);
+    let names = |args: &[&str]| {
+        let text = sandbox.run(&[&["stamp", "t", "--layout", "single", "-q"], args].concat()).expect(0).stdout;
+        text.lines().filter(|line| !line.starts_with(['-', '#'])).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&["--fleet", "prod", "--name-from", "file"]), ["eu-1: 1", "a: 4", "b: 5", "own: 3", "us-1: 2"]);
+    assert_eq!(names(&["--fleet", "dirs", "--name-from", "folder"]), ["ap-1: 6", "ap-2: 7"]);
+    sandbox.run(&["stamp", "t", "--fleet", "dirs", "-o", "out"]).expect(2).says(&["E0918", "`--name-from file`"]);
+    // Two files of one name are two clusters of one name.
+    sandbox.run(&["stamp", "t", "--fleet", "dirs", "--name-from", "file", "-o", "out"]).expect(2).says(&["E0917"]);
+    sandbox.write("prod/two.yaml", "n: 8\n---\nn: 9\n");
+    sandbox.run(&["stamp", "t", "--fleet", "prod", "--name-from", "file", "-o", "out"]).expect(2).says(&["E0918"]);
+    sandbox
+        .run(&["stamp", "t", "--fleet", "prod", "--name-from", "x", "-o", "out"])
+        .expect(2)
+        .says(&["`file` or `folder`"]);
+}
+
+#[test]
+fn files_beside_templates_may_have_blanks_in_their_names() {
+    let sandbox = Sandbox::with(&[
+        ("t/a.yaml.tera", "a: {{ name }}\n"),
+        ("t/dash boards/Node Exporter (1).json", "{}\n"),
+        ("t/a+b@c.yaml", "x: 1\n"),
+        ("f.csv", "name\neu\n"),
+    ]);
+    let stamp = ["stamp", "t", "--fleet", "f.csv", "-o", "out"];
+    sandbox.run(&stamp).expect(0);
+    assert_eq!(sandbox.read("out/eu/dash boards/Node Exporter (1).json"), "{}\n");
+    sandbox.run(&[&stamp[..], &["--check"]].concat()).expect(0);
+    std::fs::remove_file(sandbox.path("t/dash boards/Node Exporter (1).json")).unwrap();
+    sandbox.run(&[&stamp[..], &["--prune"]].concat()).expect(0);
+    assert!(!sandbox.path("out/eu/dash boards").exists() && sandbox.path("out/eu/a+b@c.yaml").exists());
+    // The value of a cluster has fewer characters.
+    sandbox.write("f.csv", "name\n\"eu 1\"\n");
+    sandbox.run(&stamp).expect(2).says(&["E0912"]);
+}

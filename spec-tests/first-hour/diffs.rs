@@ -77,7 +77,7 @@ fn new_and_deleted_files_are_grouped() {
     assert!(
         diff.starts_with("6 clusters: created (t/new.yaml.tera)\n  out/c0/new.yaml\n  @@ -0,0 +1,30 @@\n  +k0: c0\n")
     );
-    assert!(diff.contains("  +k18: c0\n  … 11 more lines\n"), "{diff}");
+    assert!(diff.contains("  +k18: c0\n  … 11 more lines (`-v` prints them)\n"), "{diff}");
     assert!(diff.ends_with("6 clusters: deleted (t/motd.txt.tera)\n  out/c0/motd.txt\n"), "{diff}");
 }
 

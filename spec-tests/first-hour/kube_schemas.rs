@@ -199,3 +199,28 @@ fn strict_refuses_kinds_without_a_schema() {
         sandbox.run(&["render", "t", "--set", "name=us", "--set", "replicas=1", "--kube-schemas", "k8s", "--strict"]);
     assert_eq!(outcome.expect(4).stdout, "");
 }
+
+#[test]
+fn outputs_are_read_as_clients_of_kubernetes_read_them() {
+    let sandbox = sandbox();
+    let app = |labels: &str, replicas: &str| {
+        let text = format!(
+            "apiVersion: apps/v1\nkind: App\nmetadata: {{name: x, labels: {{a: {labels}}}}}\nspec: {{replicas: {replicas}}}\n"
+        );
+        sandbox.write("t/app.yaml.tera", &text);
+        stamp(&sandbox)
+    };
+    for replicas in ["1", "1.0", "1e1", "0x1f", "1_000", "+5", "017"] {
+        app("x", replicas).expect(0);
+    }
+    for replicas in ["1.5", "\"1\"", "'1.0'", "yes", "2024-01-01"] {
+        app("x", replicas).expect(4).says(&["`spec.replicas`", "expected an integer"]);
+    }
+    for label in ["no", "y", "on", "Off", "1_000", "0o17", "1.50", "~"] {
+        let wanted = if label == "~" { 0 } else { 4 };
+        app(label, "1").expect(wanted);
+    }
+    for label in ["\"no\"", "'1'", "nope", "12:30", "2024-01-01", "1.2.3", "!!str no"] {
+        app(label, "1").expect(0);
+    }
+}

@@ -125,7 +125,7 @@ pub use cluster::Cluster;
 #[doc(hidden)]
 pub use diff::unified_diff;
 pub use finish::finish_shards;
-pub use fleet::{Fleet, FleetFile, FleetOptions, FleetReader, FleetStream};
+pub use fleet::{Fleet, FleetFile, FleetOptions, FleetReader, FleetStream, NameFrom};
 pub use hidden_changes::hidden as without_secrets;
 pub use input::{CsvTypes, Format};
 pub use job::{FilePreview, Job, Options, Order, Renderer, RunMode, Stamp, Watch};

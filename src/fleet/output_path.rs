@@ -1,7 +1,8 @@
 //! Checks of output paths and of the names in them.
 //!
 //! A checked path is relative, has no `.`, `..`, empty or reserved part, and only characters that mean the same on
-//! every system. No cluster name or input can lead out of the output directory.
+//! every system. No cluster name or input can lead out of the output directory. Names from the inputs have fewer
+//! characters than the names of files that somebody wrote beside the templates.
 
 use super::output_dir::is_temporary;
 use super::state::STATE;
@@ -17,6 +18,10 @@ const MAX_PATH: usize = 1_024;
 const DIGEST: usize = 16;
 const MAX_EXTENSION: usize = 16;
 
+/// Characters that the names of files may have within them, beside letters, digits, `.`, `_` and `-`. They may end a name, but not
+/// begin one, and a blank does neither.
+const IN_FILE_NAMES: &[u8] = b" !#%&'()+,;=@[]^{}~$";
+
 /// Checks a name that becomes one part of a path, or a piece of one: a cluster name or the value of an input. `what`
 /// names it in the error.
 ///
@@ -27,7 +32,7 @@ pub fn check_value(value: &str, what: &str) -> Result<()> {
         "" => Some("is empty".to_owned()),
         _ if value.starts_with('.') => Some("begins with a dot".to_owned()),
         _ if value.len() > MAX_NAME => Some(format!("is longer than {MAX_NAME} bytes")),
-        _ => problem_of(value),
+        _ => problem_of(value, b""),
     };
     why.map_or(Ok(()), |why| Err(bad_name(what, value, &why)))
 }
@@ -40,7 +45,7 @@ pub fn check_path(path: &str) -> Result<()> {
     if path.len() > MAX_PATH {
         return Err(bad_name("output path", path, &format!("is longer than {} bytes", thousands(MAX_PATH))));
     }
-    match path.split('/').find_map(|part| problem_of(part).map(|why| (part, why))) {
+    match path.split('/').find_map(|part| problem_of(part, IN_FILE_NAMES).map(|why| (part, why))) {
         Some((part, why)) => {
             Err(bad_name("output path", path, &format!("contains the part `{}`, which {why}", printable(part))))
         }
@@ -69,7 +74,7 @@ pub(super) fn fit_file_name(path: &mut String) {
 fn bad_name(what: &str, name: &str, why: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadOutputName, format!("{what} `{}` {why}", printable(name)))
         .with_field(PROBLEM, format!("{what} {why}"))
-        .with_help("each part of a path is at most 255 ASCII letters, digits, `.`, `_` and `-`, a name 253")
+        .with_help("names are at most 253 ASCII letters, digits, `.`, `_` and `-`; those of files may have blanks and most signs, too")
 }
 
 /// Escapes and shortens a hostile name for printing.
@@ -81,9 +86,10 @@ fn printable(name: &str) -> String {
     text
 }
 
-/// Returns the reason why `part` cannot be one part of a path.
-fn problem_of(part: &str) -> Option<String> {
-    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+/// Returns the reason why `part` cannot be one part of a path. It may also have the characters `more` in it.
+fn problem_of(part: &str, more: &[u8]) -> Option<String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    let is_allowed = |byte: u8| is_plain(byte) || more.contains(&byte);
     Some(match part {
         "" => "is empty".to_owned(),
         "." | ".." => "is not a file name".to_owned(),
@@ -92,7 +98,10 @@ fn problem_of(part: &str) -> Option<String> {
             let other = part.chars().find(|c| !u8::try_from(*c).is_ok_and(is_allowed));
             format!("contains the character {:?}", other.unwrap_or_default())
         }
-        _ if part.starts_with('-') => "begins with `-`".to_owned(),
+        _ if part.ends_with(' ') => "ends with a blank".to_owned(),
+        _ if part.bytes().next().is_some_and(|byte| byte == b'-' || !is_plain(byte)) => {
+            format!("begins with `{}`", part.get(..1).unwrap_or_default())
+        }
         _ if part.ends_with('.') => "ends with a dot".to_owned(),
         _ if is_device(part) => "is a device name on Windows".to_owned(),
         _ if !part.starts_with('.') => return None,
@@ -142,7 +151,13 @@ mod tests {
             "LPT9.x",
             "-rf",
             "a.",
-            "a b",
+            " a",
+            "a ",
+            "a/ b",
+            "~a",
+            "!a",
+            "a*",
+            "a\"b",
             "ä",
             "e\u{301}",
             "a\\b",
@@ -160,14 +175,26 @@ mod tests {
         for name in bad {
             assert_eq!(check_path(name).map_err(|error| error.code), Err(Code::BadOutputName), "{name:?}");
         }
-        for name in [".git/hooks/post-checkout", ".hidden", "a/b", "x/.GIT", &long[..254]] {
+        for name in ["a b", "a@b", "a+b", "$(x)", ".git/hooks/post-checkout", ".hidden", "a/b", "x/.GIT", &long[..254]]
+        {
             assert_eq!(
                 check_value(name, "cluster name").map_err(|error| error.code),
                 Err(Code::BadOutputName),
                 "{name:?}"
             );
         }
-        for name in ["a", "eu-1", "A_b.c", "console", "com10", &long[..255], "a/.gitlab-ci.yml", "x/y.z"] {
+        for name in [
+            "a",
+            "eu-1",
+            "A_b.c",
+            "console",
+            "com10",
+            &long[..255],
+            "a/.gitlab-ci.yml",
+            "x/y.z",
+            "Node Exporter (1).json",
+            "a+b@c/x=y,z",
+        ] {
             assert!(check_path(name).is_ok(), "{name:?}");
         }
         assert!(check_value(&long[..253], "name").is_ok());

@@ -30,7 +30,8 @@ pub(crate) const FILE: &str = PROJECT_FILE;
 
 /// The option of commands that show one cluster, and the options that they have only with it.
 const CLUSTER: &str = "cluster";
-const OF_FLEETS: [&str; 7] = ["fleet", "fleet-format", "name-key", "csv-types", "layer", "merge", "releases"];
+const OF_FLEETS: [&str; 8] =
+    ["fleet", "fleet-format", "name-key", "name-from", "csv-types", "layer", "merge", "releases"];
 
 /// The command that takes the options of `render`.
 const TRACE: &str = "trace";

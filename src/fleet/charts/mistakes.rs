@@ -1,4 +1,4 @@
-//! Names that a chart looks up and that nothing gives.
+//! Names that a chart looks up and that nothing gives, and values of another kind than it expects.
 
 use super::ChartSet;
 use super::forms::OwnInputs;
@@ -13,8 +13,8 @@ use dropforge_helm as helm;
 use dropforge_helm::chart::Plan as ReleasePlan;
 
 impl ChartSet {
-    /// Finds the misspelled names in the branches that the values take. Others that nothing gives may be optional. `inputs`
-    /// returns the inputs of a cluster.
+    /// Finds the misspelled names in the branches that the values take, and values of another kind than the chart expects. Other
+    /// names that nothing gives may be optional. `inputs` returns the inputs of a cluster.
     pub(crate) fn mistakes_of(
         &self,
         inputs: (&Layers, OwnInputs<'_>),
@@ -28,7 +28,7 @@ impl ChartSet {
             let program = if all { self.template.compile(&plan)? } else { self.template.compile_for(&plan)? };
             let missing = missing_names(&self.template, &plan, &program, true).into_iter();
             let missing = missing.filter(|one| one.help.is_some() && !is_required(one));
-            found.extend(missing.map(|one| one.for_cluster(cluster)));
+            found.extend(missing.chain(plan.kind_changes()).map(|one| one.for_cluster(cluster)));
             Ok(())
         })?;
         let mut found = without_duplicates(found);

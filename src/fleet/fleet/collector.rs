@@ -1,9 +1,10 @@
 //! Collecting the clusters of files, and their errors.
 
 use std::cell::OnceCell;
+use std::path::Path;
 use std::sync::Arc;
 
-use super::{FleetOptions, names};
+use super::{FleetOptions, NameFrom, names};
 use crate::cluster::{Cluster, not_a_map};
 use crate::input::{self, CsvTypes, Format, Place, Table};
 use crate::values::{Gaps, Step};
@@ -21,6 +22,8 @@ pub(super) struct Collector {
     /// Dotted paths of a cluster's name, in order of precedence.
     name_paths: Vec<String>,
     csv_types: CsvTypes,
+    /// What names a cluster that is a file of its own.
+    name_from: Option<NameFrom>,
     /// The clusters that were found last.
     pub(super) clusters: Vec<Cluster>,
     /// The number of clusters of the current file, valid or not.
@@ -43,7 +46,7 @@ pub(super) struct PartState {
 impl Collector {
     pub(super) fn new(options: &FleetOptions<'_>) -> Self {
         let name_paths = ["name", "cluster.name"].into_iter().chain(options.name_key).map(str::to_owned).collect();
-        Self::with(name_paths, options.csv_types)
+        Self { name_from: options.name_from, ..Self::with(name_paths, options.csv_types) }
     }
 
     /// Creates a collector of clusters that were found before.
@@ -52,7 +55,8 @@ impl Collector {
     }
 
     fn with(name_paths: Vec<String>, csv_types: CsvTypes) -> Self {
-        Self { name_paths, csv_types, clusters: Vec::new(), seen: 0, errors: Vec::new(), others_unnamed: None }
+        let (name_from, clusters, errors) = (None, Vec::new(), Vec::new());
+        Self { name_paths, csv_types, name_from, clusters, seen: 0, errors, others_unnamed: None }
     }
 
     /// Checks that there were no errors.
@@ -116,7 +120,11 @@ impl Collector {
     }
 
     fn documents(&mut self, source: &Arc<Source>, format: Format) -> Result<()> {
-        for (nth, mut document) in input::documents(source, format)?.into_iter().enumerate() {
+        let mut documents = input::documents(source, format)?;
+        if let ([only], Some(name_from)) = (&mut documents[..], self.name_from) {
+            self.name_by_file(only, name_from, source.name());
+        }
+        for (nth, mut document) in documents.into_iter().enumerate() {
             let (whole, read) = (Place::document(source, format, nth, None), OnceCell::new());
             let item = |at| Place::document(source, format, nth, at);
             let items: Vec<(Data, Place)> = match &mut document {
@@ -137,6 +145,23 @@ impl Collector {
             }
         }
         Ok(())
+    }
+
+    /// Gives the cluster that a file is, if it has no name, that of the file or its folder.
+    fn name_by_file(&self, document: &mut Data, name_from: NameFrom, file: &str) {
+        let is_named = |path: &String| document.at_path(path).is_some();
+        let lists = ["cluster", "clusters"].iter().any(|key| document.get(key).is_some_and(names::holds_clusters));
+        if self.name_paths.iter().any(is_named) || lists {
+            return;
+        }
+        let file = Path::new(file);
+        let name = match name_from {
+            NameFrom::File => file.file_stem(),
+            NameFrom::Folder => file.parent().and_then(Path::file_name),
+        };
+        if let (Data::Map(own), Some(name)) = (document, name.and_then(|name| name.to_str())) {
+            own.insert("name".to_owned(), Data::Str(name.to_owned()));
+        }
     }
 
     fn rows(&mut self, source: &Arc<Source>, format: Format, state: &mut PartState, is_last: bool) -> Result<usize> {

@@ -54,6 +54,29 @@ pub struct FleetOptions<'k> {
     pub name_key: Option<&'k str>,
     /// The typing of CSV and TSV cells. Names are always text.
     pub csv_types: CsvTypes,
+    /// What names a cluster without a name that is a file of its own.
+    pub name_from: Option<NameFrom>,
+}
+
+/// What a cluster that is a file of its own is named by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameFrom {
+    /// Its file, without the extension.
+    File,
+    /// The folder of its file.
+    Folder,
+}
+
+impl std::str::FromStr for NameFrom {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "file" => Ok(Self::File),
+            "folder" => Ok(Self::Folder),
+            _ => Err("expected `file` or `folder`".to_owned()),
+        }
+    }
 }
 
 /// The clusters to stamp templates for. Their names are unique.

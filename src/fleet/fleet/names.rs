@@ -57,7 +57,9 @@ fn help(own: &DataMap) -> String {
         None if own.values().all(|value| value.as_map().is_some()) => {
             format!("{LIST}; or name the path of its name with `--name-key PATH`")
         }
-        None if own.values().any(has_scalar) => "name another path with `--name-key PATH`".to_owned(),
+        None if own.values().any(has_scalar) => {
+            "name another path with `--name-key PATH`, or take the name of its file with `--name-from file`".to_owned()
+        }
         None => NAME_IT.to_owned(),
     }
 }
@@ -71,7 +73,7 @@ fn has_scalar(value: &Data) -> bool {
 }
 
 /// Returns `true` for a list of clusters, or a map of them by name.
-fn holds_clusters(value: &Data) -> bool {
+pub(super) fn holds_clusters(value: &Data) -> bool {
     match value {
         Data::Map(named) => {
             !named.is_empty() && named.values().all(|value| matches!(value, Data::Map(_) | Data::List(_)))

@@ -15,6 +15,7 @@ use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
 use dropforge_engine::OutputSyntax;
 use dropforge_schema::{Draft, Schema, Violation};
+use dropforge_value::yaml::libyaml::{Resolved, resolve};
 use dropforge_value::yaml::{self, Node};
 use dropforge_value::{Arena, Data, InputBuilder, Shapes};
 
@@ -157,7 +158,7 @@ fn compile(kind: &Kind, (data, file): &(Data, Option<PathBuf>)) -> Result<Arc<Sc
 fn violations(kind: &Kind, schema: &Schema, source: &Arc<Source>, resource: &Node) -> Vec<Box<Diagnostic>> {
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
-    let mut data = resource.to_data();
+    let mut data = as_sent(resource);
     remove_nulls(&mut data);
     let value = match InputBuilder::new(&arena, &shapes).data(&data) {
         Ok(value) => value,
@@ -200,6 +201,33 @@ fn place(resource: &Node, violation: &Violation) -> Span {
         return entry.key.span;
     }
     resource.at_pointer(&violation.pointer).map_or(resource.span, |node| node.span)
+}
+
+/// Returns a resource as clients of Kubernetes send it: they read YAML 1.1, and whole numbers have no fraction in JSON.
+fn as_sent(node: &Node) -> Data {
+    match &node.kind {
+        yaml::Kind::List(items) => Data::List(items.iter().map(as_sent).collect()),
+        yaml::Kind::Map(entries) => {
+            let pair = |entry: &yaml::Entry| (entry.name.as_ref().to_owned(), as_sent(&entry.value));
+            Data::Map(entries.iter().map(pair).collect())
+        }
+        _ if node.style != yaml::Style::Plain || node.tag.is_some() => node.to_data(),
+        _ => match resolve(&node.text) {
+            Resolved::Null => Data::Null,
+            Resolved::Bool(truth) => Data::Bool(truth),
+            Resolved::Int(n) => Data::Int(n),
+            Resolved::Uint(n) => Data::uint(n),
+            Resolved::Float(n) => whole_number(n).map_or(Data::Float(n), Data::Int),
+            Resolved::Time | Resolved::Text | Resolved::Merge | Resolved::List | Resolved::Map => {
+                Data::Str(node.text.as_ref().to_owned())
+            }
+        },
+    }
+}
+
+/// Returns a number without a fraction that fits.
+fn whole_number(number: f64) -> Option<i64> {
+    (number.fract() == 0.0 && number.abs() < i64::MAX as f64).then_some(number as i64)
 }
 
 /// Removes nulls from maps, as a server does.

@@ -7,7 +7,6 @@ use super::Stage;
 use super::source::{ChartFile, Content};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::globs::PathGlob;
-use dropforge_base::stdlib::semver::LenientVersion;
 use dropforge_base::stdlib::small_sort::tree_map;
 use dropforge_value::Data;
 
@@ -25,19 +24,36 @@ pub struct KubeVersion {
 }
 
 impl KubeVersion {
-    /// Parses a version, with or without `v`.
+    /// Parses a version of two numbers or more, with or without `v`. Vendors' suffixes need not be valid.
     ///
     /// # Errors
     /// `usage` for a text that is not a version.
     pub fn parse(text: &str) -> Result<Self> {
-        let wrong = |why: String| {
-            Stage::KubeVersion.error(Code::Usage, format!("`{text}` is not a version of Kubernetes: {why}"))
+        let wrong = |why: &str| {
+            let message = format!("`{text}` is not a version of Kubernetes: {why}");
+            Stage::KubeVersion.error(Code::Usage, message).with_help("write a version such as `1.34.0`")
         };
         let plain = text.strip_prefix('v').unwrap_or(text);
-        // Vendors' suffixes need not be valid: only the numbers count.
-        let end = plain.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(plain.len());
-        let numbers = plain.get(..end).unwrap_or(plain).trim_end_matches('.');
-        let [major, minor, patch] = LenientVersion::parse(numbers).map_err(wrong)?.version.numbers;
+        let start = text.trim_start();
+        let start = start.strip_prefix('v').unwrap_or(start);
+        let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let (mut numbers, mut rest) = (Vec::new(), start);
+        loop {
+            let (number, after) = rest.split_at(digits(rest));
+            if number.is_empty() {
+                break;
+            }
+            numbers.push(number.parse::<u64>().map_err(|_| wrong("one of its numbers is too large"))?);
+            match after.strip_prefix('.') {
+                Some(after) => rest = after,
+                None => break,
+            }
+        }
+        if start.starts_with('0') && digits(start) > 1 {
+            return Err(wrong("its first number has a zero before it"));
+        }
+        let [major, minor, ..] = numbers[..] else { return Err(wrong("it has no major and minor number")) };
+        let patch = numbers.get(2).copied().unwrap_or_default();
         Ok(Self {
             version: format!("v{plain}"),
             normalized: format!("v{major}.{minor}.{patch}"),

@@ -39,7 +39,7 @@ impl Plan {
     }
 
     /// Returns the path among the values of the outermost chart of a value of the chart `at`.
-    fn whole(&self, at: usize, path: &[Step]) -> Vec<Step> {
+    pub(super) fn whole(&self, at: usize, path: &[Step]) -> Vec<Step> {
         let around = self.around(at);
         let above = around.iter().skip(1).map(|(_, chart)| Step::Key(chart.name.clone()));
         above.filter(|_| !is_global(path)).chain(path.iter().cloned()).collect()
@@ -140,7 +140,7 @@ impl Plan {
     }
 
     /// Returns the charts around the chart `at` and itself, the outermost first.
-    fn around(&self, at: usize) -> Vec<(usize, &PlannedChart)> {
+    pub(super) fn around(&self, at: usize) -> Vec<(usize, &PlannedChart)> {
         let mut around = Vec::new();
         let mut next = Some(at);
         while let Some((at, chart)) = next.and_then(|at| Some((at, self.charts.get(at)?))) {

@@ -34,6 +34,7 @@ mod expanded;
 mod explain;
 mod head;
 mod imports;
+mod kinds;
 mod known;
 mod load;
 mod manifests;

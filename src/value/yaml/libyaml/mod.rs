@@ -23,7 +23,7 @@ mod scan_text;
 mod write;
 
 pub use read::{problem, read, read_all};
-pub use resolve::{Resolved, word};
+pub use resolve::{Resolved, resolve, word};
 pub use scan::NO_TOKEN;
 pub use write::{Form, write};
 

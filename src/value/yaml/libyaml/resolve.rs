@@ -45,8 +45,8 @@ impl Resolved {
     }
 }
 
-/// Returns the value of a plain scalar.
-pub(super) fn resolve(text: &str) -> Resolved {
+/// Returns the value of a plain scalar, as `sigs.k8s.io/yaml` reads it for Helm and the clients of Kubernetes.
+pub fn resolve(text: &str) -> Resolved {
     let Some(first) = text.bytes().next() else { return Resolved::Null };
     match first {
         b'0'..=b'9' | b'+' | b'-' => word(text).unwrap_or_else(|| number(text)),
