@@ -310,6 +310,13 @@ fn an_object_that_two_releases_make_is_told() {
     // Once for each choice of releases.
     assert_eq!(outcome.stderr.matches("E0914").count(), 3, "{}", outcome.stderr);
     sandbox.run(&["stamp", "--strict"]).expect(4).says(&["error[E0914]", "3 clusters failed"]);
+    // One cluster refuses the whole run before anything is written.
+    sandbox.write("tools/own.yaml.tera", &format!("{{% if name == 'us' %}}{object}{{% endif %}}"));
+    sandbox.run(&["stamp", "--strict", "-o", "fresh"]).expect(4).says(&["1 cluster failed", "nothing was written"]);
+    assert!(!sandbox.path("fresh/eu").exists() && !sandbox.path("fresh/us").exists());
+    sandbox.run(&["stamp", "--strict", "-o", "fresh", "-l", "name!=us"]).expect(0);
+    assert!(sandbox.path("fresh/eu").exists());
+    sandbox.write("tools/own.yaml.tera", object);
     sandbox.run(&["stamp", "-r", "web"]).expect(0);
     sandbox.run(&["check", "--strict"]).expect(1).says(&found);
     // Objects without a namespace are in that of the release.

@@ -74,7 +74,10 @@ pub(super) fn fit_file_name(path: &mut String) {
 fn bad_name(what: &str, name: &str, why: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadOutputName, format!("{what} `{}` {why}", printable(name)))
         .with_field(PROBLEM, format!("{what} {why}"))
-        .with_help("names are at most 253 ASCII letters, digits, `.`, `_` and `-`; those of files may have blanks and most signs, too")
+        .with_help(
+            "each part of a path is at most 255 ASCII letters, digits, `.`, `_` and `-`, a name 253; the names of files may have \
+             blanks and most signs within",
+        )
 }
 
 /// Escapes and shortens a hostile name for printing.

@@ -22,7 +22,7 @@ use super::stamp::{preview, stamp, stream};
 use super::stream_file::{StreamFile, compare, kept_old, of_one_file};
 use super::streamed::{stamp_batches, stream_batches};
 use super::unread::ReadValues;
-use dropforge_base::diagnostics::Result;
+use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::files;
 
 /// One run, from reading to the report. A single render is a run for one cluster without a name.
@@ -131,6 +131,24 @@ impl Run {
         Job { fleet: &self.fleet, layers: &self.values, plan, options, watch }
     }
 
+    /// Returns the report of a run that errors between outputs refuse, which writes nothing.
+    ///
+    /// # Errors
+    /// Errors of reading clusters.
+    fn refused(&self, stamper: &dyn Stamp, job: &Job<'_>) -> Result<Option<Report>> {
+        if !self.set.is_checked_first() {
+            return Ok(None);
+        }
+        let job = Job { watch: Watch { done: &|| {}, ..job.watch }, ..*job };
+        let report = stream(stamper, &job, &mut io::sink())?;
+        let is_between = |failure: &Failure| failure.diagnostic.code == Code::DuplicateOutput;
+        Ok(report.failures.iter().any(is_between).then(|| {
+            let failures = report.failures.into_iter().filter(is_between).collect();
+            let warnings = vec!["nothing was written".to_owned()];
+            Report { clusters: report.clusters, failed: report.failed, failures, warnings, ..Report::default() }
+        }))
+    }
+
     /// Returns `true` if rendering has found something to warn of.
     fn has_warnings(&self) -> bool {
         !self.set.warnings().is_empty() || self.kinds.as_ref().is_some_and(|kinds| !kinds.warnings().is_empty())
@@ -154,9 +172,14 @@ impl Run {
         };
         let known = last_run.map_or(Ok(None), |(last_run, out)| last_run.unchanged(out))?;
         let is_known = known.is_some();
+        let (stamper, job) = (self.stamper(plan)?, self.job(plan, options, watch));
+        let refused = || if matches!(mode, RunMode::Write) { self.refused(&*stamper, &job) } else { Ok(None) };
         let report = match known {
             Some(report) => report,
-            None => target.run(&*self.stamper(plan)?, &self.job(plan, options, watch), &self.selector, mode)?,
+            None => match refused()? {
+                Some(report) => report,
+                None => target.run(&*stamper, &job, &self.selector, mode)?,
+            },
         };
         if let Some((last_run, out)) = last_run.filter(|_| !is_known && !self.has_warnings()) {
             last_run.keep(out, &report)?;

@@ -129,6 +129,11 @@ pub trait RunSet: Any + Debug + Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Returns `true` if a run renders all clusters once before it writes any, because errors between outputs refuse the run.
+    fn is_checked_first(&self) -> bool {
+        false
+    }
+
     /// Returns the warnings about documents that rendering has found so far.
     fn warnings(&self) -> Vec<Box<Diagnostic>> {
         Vec::new()

@@ -258,6 +258,10 @@ impl RunSet for ReleaseSet {
         true
     }
 
+    fn is_checked_first(&self) -> bool {
+        self.releases.len() > 1 && self.objects.is_strict()
+    }
+
     fn releases(&self) -> &[Pattern] {
         &self.names
     }

@@ -31,6 +31,11 @@ impl ObjectCheck {
         Self { is_strict, ..Self::default() }
     }
 
+    /// Returns `true` if findings are errors.
+    pub fn is_strict(&self) -> bool {
+        self.is_strict
+    }
+
     /// Returns `true` if the next cluster that has these releases has to be checked.
     pub fn wants(&self, enabled: &[bool]) -> bool {
         let are_several = enabled.iter().filter(|one| **one).count() > 1;
