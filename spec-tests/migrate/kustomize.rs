@@ -314,7 +314,7 @@ unknown: 1
         "`r.yaml` does not exist",
         "a replacement is not translated: there is no `data`",
         "no object of this folder is meant by the patch",
-        "the patch does not apply to `ConfigMap a`",
+        "cannot remove `/x` of `ConfigMap/a`: there is no `/x`",
         "`tagSuffix` of images is not translated",
         "no object has the replicas of `q`",
         "kustomization.yaml:10:1: warning[E0951]: `unknown` of Kustomize is not translated",
@@ -323,4 +323,56 @@ unknown: 1
     assert!(!outcome.stderr.contains("`vars`"), "{}", outcome.stderr);
     assert_eq!(sandbox.read("new/dropforge.toml").matches("# TODO ").count(), outcome.stderr.matches("E0951").count());
     sandbox.run(&["-C", "new", "stamp"]).expect(0);
+}
+
+/// Objects, each with a patch for it: a merge that names it, or operations for those with the label.
+const PATCHES: &[(&str, &str)] = &[
+    // Nulls, at a key that is there and below a map that is new.
+    ("kind: A\nspec: {a: {x: 1, y: 2}}", "spec: {a: {y: null, z: 3}, new: {gone: null, deep: {gone: null, kept: 1}}}"),
+    // A number over a text, plain and in quotes.
+    (
+        "apiVersion: v1\nkind: Service\nspec: {ports: [{port: 1, targetPort: http, name: \"a\"}]}",
+        "spec: {ports: [{port: 1, targetPort: 8080, name: 7}]}",
+    ),
+    (
+        "apiVersion: apps/v1\nkind: Deployment\nspec: {template: {spec: {containers: [{name: a, ports: [{containerPort: 1, protocol: TCP}, {containerPort: 1, protocol: UDP}, {containerPort: 2}], env: [{name: A, value: \"1\"}, {name: B, value: \"2\"}]}], volumes: [{name: v, emptyDir: {}}]}}}",
+        "spec: {template: {spec: {containers: [{name: b, image: b}, {name: a, env: [{name: B, value: 3}, {name: A, $patch: delete}], ports: [{containerPort: 2, name: n}, {containerPort: 1, protocol: UDP, name: u}]}], volumes: [{$patch: replace}, {name: w, emptyDir: {}}]}}}",
+    ),
+    // Lists that have no keys: of another kind, of another name, and of scalars.
+    ("apiVersion: example.com/v1\nkind: B\nspec: {containers: [{name: a}]}", "spec: {containers: [{name: b}]}"),
+    (
+        "apiVersion: apps/v1\nkind: StatefulSet\nspec: {template: {spec: {tolerations: [{key: a}], containers: [{name: a, args: [x, y]}]}}}",
+        "spec: {template: {spec: {tolerations: [{key: b}], containers: [{name: a, args: [z]}]}}}",
+    ),
+    // Only the lists of a path have keys.
+    ("apiVersion: v1\nkind: ConfigMap\ndata: {a: b}\nspec: {ports: [{port: 1}]}", "spec: {ports: [{port: 2}]}"),
+    ("kind: C\nspec: {a: {x: 1}}", "spec: {a: {$patch: replace, y: 1}}"),
+    ("kind: D\nspec: {a: 1}", "$patch: delete"),
+    ("kind: E\nspec: {a: [1, 2], b/c: x, o: {k: v}}", "- {op: add, path: /spec/a/-, value: 3}\n- {op: move, from: /spec/o, path: /spec/p}\n- {op: test, path: /spec/b~1c, value: x}\n- {op: replace, path: /spec/a/0, value: {q: null}}\n- {op: copy, from: /spec/a, path: /spec/d}"),
+];
+
+#[test]
+fn patches_give_what_kustomize_gives() {
+    let (mut objects, mut patches) = (String::new(), String::new());
+    for (nth, (object, patch)) in PATCHES.iter().enumerate() {
+        let version = if object.starts_with("apiVersion") { "" } else { "apiVersion: example.com/v1\n" };
+        let metadata = format!("\nmetadata: {{name: o{nth}, labels: {{nth: \"{nth}\"}}}}\n");
+        objects.push_str(&format!("---\n{version}{object}{metadata}"));
+        let lines = patch.replace('\n', "\n      ");
+        let target = format!("  - target: {{labelSelector: 'nth in ({nth}, 99),!none'}}\n    patch: |-\n");
+        let head: String = object.lines().filter(|line| !line.starts_with(['s', 'd'])).map(|l| format!("{l}; ")).collect();
+        let head = format!("{version}{head}").replace("; ", "\n").replace('\n', "\n      ");
+        let named = if patch.starts_with('-') { String::new() } else { format!("{}metadata: {{name: o{nth}}}\n      ", head) };
+        patches.push_str(&format!("{target}      {named}{lines}\n"));
+    }
+    let sandbox = Sandbox::with(&[
+        ("a/objects.yaml", &objects),
+        ("a/kustomization.yaml", &format!("resources: [objects.yaml]\npatches:\n{patches}")),
+    ]);
+    import(&sandbox, "kustomize", "a");
+    compare(&sandbox, &[("default", "a")]);
+    let made: String = tree(&sandbox.path("new/out")).into_values().collect();
+    for (part, is_there) in [("gone", false), ("targetPort: 8080", true), ("value: \"3\"", true), ("kind: D\n", false)] {
+        assert_eq!(made.contains(part), is_there, "{part}\n{made}");
+    }
 }

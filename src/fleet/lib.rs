@@ -144,7 +144,9 @@ pub use output_names::TemplatePaths;
 pub use output_names::{document_name, output_name, outputs};
 #[doc(hidden)]
 pub use output_path::check_path;
-pub use patches::{Patch, PatchContent, PatchForm, PatchTarget, Patches, patch_without_target};
+pub use patches::{
+    ObjectPatch, Patch, PatchContent, PatchForm, PatchTarget, Patches, WrittenObject, patch_without_target,
+};
 pub use pattern::Pattern;
 #[doc(hidden)]
 pub use pieces::Piece;

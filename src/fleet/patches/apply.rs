@@ -230,12 +230,12 @@ impl<'p> ClusterPatches<'p> {
 
 /// A part of a patch that is for an object.
 #[derive(Clone, Copy)]
-enum One<'b> {
+pub(super) enum One<'b> {
     Merge(&'b Merge),
     Operations(&'b [operations::Operation]),
 }
 
-fn bodies(body: &Body) -> Vec<One<'_>> {
+pub(super) fn bodies(body: &Body) -> Vec<One<'_>> {
     match body {
         Body::Merges(merges) => merges.iter().map(One::Merge).collect(),
         Body::Operations(operations) => vec![One::Operations(operations)],
@@ -250,7 +250,7 @@ impl<'b> One<'b> {
         }
     }
 
-    fn apply(self, object: &Tree) -> std::result::Result<Option<Tree>, Failure> {
+    pub fn apply(self, object: &Tree) -> std::result::Result<Option<Tree>, Failure> {
         match self {
             Self::Merge(patch) => merge::merge(object, &patch.tree),
             Self::Operations(operations) => operations::apply(object.clone(), operations),

@@ -7,6 +7,7 @@ mod apply;
 mod failure;
 mod list_keys;
 mod merge;
+mod object;
 mod operations;
 mod record;
 mod seen;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 
 pub(crate) use self::apply::{ClusterPatches, PatchedDocument};
 use self::failure::Failure;
+pub use self::object::{ObjectPatch, WrittenObject};
 use self::operations::Operation;
 pub(crate) use self::record::{PatchedOutput, PatchedPlace};
 use self::seen::Seen;

@@ -202,7 +202,7 @@ impl Entry {
 }
 
 impl Scalar {
-    fn of_data(data: &Data) -> Self {
+    pub fn of_data(data: &Data) -> Self {
         let kind = match data {
             Data::Str(text) => return Self { kind: Kind::Str, text: text.as_str().into(), style: None },
             Data::Bool(truth) => Kind::Bool(*truth),
@@ -230,7 +230,7 @@ impl Scalar {
         }
     }
 
-    fn to_data(&self) -> Data {
+    pub fn to_data(&self) -> Data {
         match self.kind {
             Kind::Null => Data::Null,
             Kind::Bool(truth) => Data::Bool(truth),

@@ -9,7 +9,7 @@ impl Selector {
     ///
     /// # Errors
     /// Same as [`Selector::parse`].
-    pub(crate) fn parse_keys(text: &str) -> Result<Self> {
+    pub fn parse_keys(text: &str) -> Result<Self> {
         let mut selector = Self::parse(text)?;
         let key = |term: &Term| {
             let text = term.text.trim_start_matches('!');
@@ -21,7 +21,7 @@ impl Selector {
     }
 
     /// Returns `true` if the values that `get` finds are selected.
-    pub(crate) fn matches_by(&self, get: &dyn Fn(&str) -> Option<Data>) -> bool {
+    pub fn matches_by(&self, get: &dyn Fn(&str) -> Option<Data>) -> bool {
         self.terms.iter().all(|term| term.matches(get(&term.path).as_ref()))
     }
 }

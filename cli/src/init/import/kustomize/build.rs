@@ -194,11 +194,10 @@ impl<'b> Builder<'b> {
     }
 
     fn add_object(&mut self, document: &Yaml, objects: &mut Vec<Object>) {
-        let data = document.data();
-        if data == Data::Null || objects.len() >= MAX_OBJECTS {
+        let object = Object::of(document);
+        if object.data == Data::Null || objects.len() >= MAX_OBJECTS {
             return;
         }
-        let object = Object::new(data);
         if object.kind().ends_with("List") && object.data.get("items").is_some() {
             for item in document.list("items", &mut self.project.notes) {
                 self.add_object(&item, objects);

@@ -70,7 +70,7 @@ impl Builder<'_> {
         if immutable {
             map.insert("immutable".to_owned(), Data::Bool(true));
         }
-        Some(Object { has_hash, ..Object::new(Data::Map(map)) })
+        Some(Object::new(Data::Map(map)).with_hash(has_hash))
     }
 
     /// Adds the labels and annotations of the options of a generator.

@@ -5,7 +5,6 @@
 
 mod build;
 mod generate;
-mod merge;
 mod names;
 mod object;
 mod patch;

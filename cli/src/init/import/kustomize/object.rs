@@ -1,11 +1,17 @@
 //! Objects of Kubernetes in the making.
 
+use dropforge::bulk::{ObjectPatch, WrittenObject};
+use dropforge::diagnostics::Diagnostic;
 use dropforge::value::{Data, DataMap};
+
+use crate::init::import::yaml::Yaml;
 
 /// An object, with what is known of its origin.
 #[derive(Debug, Clone)]
 pub(super) struct Object {
     pub(super) data: Data,
+    /// The object with the notation of its scalars, as it was read or patched last.
+    written: WrittenObject,
     /// The names and namespaces that it had, first to last, without the present ones.
     pub(super) before: Vec<(String, String)>,
     /// The prefixes and suffixes that it got, in order.
@@ -47,8 +53,32 @@ const CLUSTER_KINDS: [&str; 28] = [
 ];
 
 impl Object {
+    /// Creates an object that a file has.
+    pub(super) fn of(document: &Yaml) -> Self {
+        let data = document.data();
+        Self { written: WrittenObject::of_node(&document.node, &data), ..Self::new(data) }
+    }
+
+    /// Creates an object that a generator makes.
     pub(super) fn new(data: Data) -> Self {
-        Self { data, before: Vec::new(), affixes: Vec::new(), has_hash: false }
+        let written = WrittenObject::of_data(&data);
+        Self { data, written, before: Vec::new(), affixes: Vec::new(), has_hash: false }
+    }
+
+    /// Sets if the name gets a hash of the content.
+    pub(super) fn with_hash(self, has_hash: bool) -> Self {
+        Self { has_hash, ..self }
+    }
+
+    /// Applies a patch. Returns `false` if the patch removes the object.
+    ///
+    /// # Errors
+    /// A patch that does not fit.
+    pub(super) fn patch(&mut self, patch: &ObjectPatch) -> Result<bool, Box<Diagnostic>> {
+        self.written.set(&self.data);
+        let Some(patched) = patch.apply(&self.written)? else { return Ok(false) };
+        (self.data, self.written) = (patched.to_data(), patched);
+        Ok(true)
     }
 
     fn text(&self, path: &str) -> &str {
@@ -97,13 +127,6 @@ impl Object {
     /// Returns `true` unless its kind has no namespace.
     pub(super) fn has_namespace(&self) -> bool {
         !CLUSTER_KINDS.contains(&self.kind())
-    }
-
-    /// Returns `true` for a kind of Kubernetes itself, whose lists have known keys.
-    pub(super) fn is_builtin(&self) -> bool {
-        let (group, _) = self.group_version();
-        const GROUPS: [&str; 5] = ["", "apps", "batch", "autoscaling", "policy"];
-        GROUPS.contains(&group) || group == "extensions" || group.ends_with(".k8s.io")
     }
 
     /// Remembers the present name before it changes.

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use dropforge::bulk::{ObjectPatch, Selector, WrittenObject};
+use dropforge::diagnostics::Diagnostic;
 use dropforge::text::Source;
 use dropforge::value::Data;
 
 use super::build::Builder;
-use super::merge::{apply, merged};
 use super::object::Object;
 use crate::init::import::yaml::Yaml;
 
@@ -19,8 +20,8 @@ struct Target {
     kind: Option<regex::Regex>,
     name: Option<regex::Regex>,
     namespace: Option<regex::Regex>,
-    labels: Vec<(String, Option<String>)>,
-    annotations: Vec<(String, Option<String>)>,
+    labels: Selector,
+    annotations: Selector,
 }
 
 impl Target {
@@ -28,12 +29,9 @@ impl Target {
         let (group, version) = object.group_version();
         let matches =
             |pattern: &Option<regex::Regex>, text: &str| pattern.as_ref().is_none_or(|pattern| pattern.is_match(text));
-        let has = |key: &str, pairs: &[(String, Option<String>)]| {
+        let selects = |selector: &Selector, key: &str| {
             let map = object.data.at_path(&format!("metadata.{key}"));
-            pairs.iter().all(|(key, wanted)| {
-                let value = map.and_then(|map| map.get(key)).and_then(Data::as_str);
-                value.is_some() && wanted.as_ref().is_none_or(|wanted| value == Some(wanted))
-            })
+            selector.matches_by(&|key| map?.get(key).cloned())
         };
         let is_named = || {
             std::iter::once(object.name())
@@ -50,8 +48,8 @@ impl Target {
             && matches(&self.kind, object.kind())
             && is_named()
             && is_within()
-            && has("labels", &self.labels)
-            && has("annotations", &self.annotations)
+            && selects(&self.labels, "labels")
+            && selects(&self.annotations, "annotations")
     }
 }
 
@@ -130,21 +128,13 @@ impl Builder<'_> {
                 "name" => found.name = pattern,
                 "namespace" => found.namespace = pattern,
                 "labelSelector" | "annotationSelector" => {
-                    let pairs = if &*key == "labelSelector" { &mut found.labels } else { &mut found.annotations };
-                    if text.contains(['!', '(', '<', '>']) {
-                        self.project.notes.left_out(
-                            Some(value.place()),
-                            format!("the selector `{text}` is not translated"),
-                            "patch the objects by hand",
-                        );
+                    let selector = Selector::parse_keys(&text);
+                    let Ok(selector) = selector else {
+                        let message = format!("`{text}` is no selector, and the patch is left out");
+                        self.project.notes.left_out(Some(value.place()), message, "correct the target");
                         return None;
-                    }
-                    pairs.extend(text.split(',').map(|one| match one.split_once('=') {
-                        Some((key, value)) => {
-                            (key.trim().to_owned(), Some(value.trim_start_matches('=').trim().to_owned()))
-                        }
-                        None => (one.trim().to_owned(), None),
-                    }));
+                    };
+                    *(if &*key == "labelSelector" { &mut found.labels } else { &mut found.annotations }) = selector;
                 }
                 _ => self.untranslated("target", &key, &name),
             }
@@ -157,8 +147,17 @@ impl Builder<'_> {
             Ok(documents) => documents,
             Err(errors) => return self.project.notes.errors.extend(errors),
         };
-        for document in documents.iter().map(Yaml::data).filter(|data| *data != Data::Null) {
-            let own = Object::new(document.clone());
+        for document in documents.iter().filter(|document| document.data() != Data::Null) {
+            let own = Object::of(document);
+            let patch = match ObjectPatch::new(source, &WrittenObject::of_node(&document.node, &own.data)) {
+                Ok(patch) => patch,
+                Err(errors) => {
+                    let message = |error: &Diagnostic| format!("a patch is left out: {}", error.message);
+                    let help = "correct the patch";
+                    errors.iter().for_each(|one| self.project.notes.left_out(Some(at.place()), message(one), help));
+                    continue;
+                }
+            };
             let is_meant = |object: &Object| match &target {
                 Some(target) => target.admits(object),
                 None => is_same(&own, object),
@@ -170,10 +169,10 @@ impl Builder<'_> {
                 self.project.notes.left_out(Some(at.place()), message, "remove the patch, or correct its target");
             }
             for place in places.into_iter().rev() {
-                match patched(objects.get_mut(place), &document) {
+                match objects.get_mut(place).map_or(Ok(true), |object| object.patch(&patch)) {
                     Ok(true) => {}
                     Ok(false) => drop(objects.remove(place)),
-                    Err(why) => self.project.notes.left_out(Some(at.place()), why, "correct the patch"),
+                    Err(error) => self.project.notes.left_out(Some(at.place()), &*error.message, "correct the patch"),
                 }
             }
         }
@@ -186,34 +185,4 @@ fn is_same(patch: &Object, object: &Object) -> bool {
         && object.kind() == patch.kind()
         && object.is_named(patch.name())
         && (patch.namespace().is_empty() || object.is_within(patch.namespace()))
-}
-
-/// Patches an object. Returns `false` for one that the patch deletes.
-///
-/// # Errors
-/// A sentence about an operation that does not apply.
-fn patched(object: Option<&mut Object>, patch: &Data) -> Result<bool, String> {
-    let Some(object) = object else { return Ok(true) };
-    let (name, namespace) = (object.name().to_owned(), object.namespace().to_owned());
-    if let Some(operations) = patch.as_list() {
-        let applied = apply(&mut object.data, operations);
-        return applied
-            .map(|()| true)
-            .map_err(|why| format!("the patch does not apply to `{} {name}`: {why}", object.kind()));
-    }
-    let has_keys = object.is_builtin();
-    let Some(data) = merged(std::mem::take(&mut object.data), patch, has_keys) else { return Ok(false) };
-    object.data = data;
-    keep_names(object, &name, &namespace);
-    Ok(true)
-}
-
-/// A patch that is merged names the object, and does not rename it.
-fn keep_names(object: &mut Object, name: &str, namespace: &str) {
-    if let Some(metadata) = super::object::map_at(&mut object.data, &["metadata"], true) {
-        metadata.insert("name".to_owned(), Data::Str(name.to_owned()));
-        if !namespace.is_empty() {
-            metadata.insert("namespace".to_owned(), Data::Str(namespace.to_owned()));
-        }
-    }
 }
