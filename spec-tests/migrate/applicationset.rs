@@ -116,10 +116,11 @@ fn what_is_left_out_is_told_with_its_place() {
     let sandbox = Sandbox::with(&[(
         "set.yaml",
         &set("  generators:
-    - clusters: {selector: {matchLabels: {env: prod}}, values: {tier: gold}}
+    - clusters: {selector: {matchLabels: {env: prod}, matchExpressions: [{key: zone, operator: NotIn, values: [a, b]}]}, values: {tier: gold}}
     - pullRequest: {github: {}}
     - list: {elements: [{name: c}], template: {}}
-  templatePatch: x
+    - matrix: {generators: [{list: {elements: [{name: d}], template: {spec: {}}}}]}
+  templatePatch: '- x'
   strategy: {}
   template:
     metadata: {name: '{{name}}-web'}
@@ -138,7 +139,9 @@ fn what_is_left_out_is_told_with_its_place() {
     let told = [
         "set.yaml:6:7: warning[E0951]: the clusters of the generator `clusters`",
         "the generator `pullRequest` is not translated",
-        "`templatePatch` is not translated",
+        "`templatePatch` is left out: it must be a map, found list",
+        "`template` of the generator `list` is not translated",
+        "`matchExpressions` of the selector is not translated",
         "`strategy`, `project`, `syncPolicy`",
         "`own.yaml` is a file of the chart",
         "`a[0]` of `parameters` is not translated",
@@ -153,4 +156,49 @@ fn what_is_left_out_is_told_with_its_place() {
     sandbox.replace("new/clusters.yaml", &clusters.replace("todo-cluster", "eu-1"));
     sandbox.run(&["-C", "new", "stamp"]).expect(0);
     assert!(sandbox.path("new/out/eu-1/eu-1-web/web.yaml").exists(), "{:?}", sandbox.outputs("new/out").keys());
+}
+
+#[test]
+fn overrides_and_requirements_are_applied() {
+    let sandbox = Sandbox::with(&[(
+        "set.yaml",
+        &set("  goTemplate: true
+  generators:
+    - list:
+        elements: [{name: eu-1, env: prod}, {name: us-1, env: dev}, {name: us-2, env: qa}, {name: us-3}]
+        template:
+          spec: {source: {helm: {releaseName: other, skipCrds: false}}}
+      selector:
+        matchExpressions:
+          - {key: env, operator: NotIn, values: [qa]}
+          - {key: env, operator: Exists}
+    - list: {elements: [{name: ap-1, env: prod}]}
+  templatePatch: |
+    {{- if eq .env \"prod\" }}
+    metadata: {labels: {tier: gold}}
+    spec:
+      source:
+        helm: {valuesObject: {replicas: 5}, skipCrds: true}
+    {{- end }}
+  template:
+    metadata: {name: 'web-{{.name}}', labels: {tier: plain}}
+    spec:
+      source: {repoURL: r, path: chart, helm: {releaseName: web, valuesObject: {replicas: 2, env: '{{.env}}'}}}
+      destination: {name: '{{.name}}', namespace: shop}
+"),
+    )]);
+    add_chart(&sandbox, "chart");
+    import(&sandbox, "applicationset", "set.yaml");
+    let files: Vec<String> = sandbox.outputs("new/out").into_keys().filter(|name| name.ends_with(".yaml")).collect();
+    let wanted = ["ap-1/web/web.yaml", "eu-1/other/web.yaml", "us-1/other/crds/crd.yaml", "us-1/other/web.yaml"];
+    assert_eq!(files, wanted);
+    for (path, values) in [
+        ("eu-1/other", r#"{"env":"prod","replicas":5}"#),
+        ("us-1/other", r#"{"env":"dev","replicas":2}"#),
+        ("ap-1/web", r#"{"env":"prod","replicas":5}"#),
+    ] {
+        let made = sandbox.read(&format!("new/out/{path}/web.yaml"));
+        assert!(made.contains(values), "no {values} in {made}");
+    }
+    sandbox.run(&["-C", "new", "stamp", "-r", "tier=gold", "--check"]).expect(0);
 }

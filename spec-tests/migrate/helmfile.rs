@@ -194,7 +194,7 @@ unknown: {a: 1}
         "helmfile.yaml:8:1: warning[E0951]: `wait`, `timeout`, `atomic`: no rendered output depends on this",
         "helmfile.yaml:13:5: warning[E0951]: `needs` is not translated",
         "helmfile.yaml:14:5: warning[E0951]: `hooks` is not translated",
-        "`strategicMergePatches` is not translated",
+        "a merge that names no object is left out",
         "`values/none.yaml` does not exist",
         "the environment variable `PASSWORD` is not read",
         "the environment variable `DEBUG` is not read",
@@ -247,4 +247,76 @@ fn a_project_beside_its_helmfile_uses_the_files_as_they_are() {
         let outcome = sandbox.run(args);
         assert!(outcome.code != 0 && outcome.stderr.contains(says), "{args:?}: {}", outcome.stderr);
     }
+}
+
+/// A release with patches of both forms, and the same as a folder of Kustomize for what its chart renders.
+#[test]
+fn patches_of_releases_become_patches_of_the_project() {
+    let sandbox = sandbox(
+        "releases:
+  - name: web
+    namespace: shop
+    chart: ./charts/web
+    strategicMergePatches:
+      - apiVersion: apps/v1
+        kind: Deployment
+        metadata: {name: web}
+        spec: {zone: '{{ .Values.zone }}', all: null}
+      - patches/merge.yaml.gotmpl
+    jsonPatches:
+      - target: {kind: Deployment|StatefulSet, name: we.*}
+        patch:
+          - {op: add, path: /spec/first, value: '0644'}
+      - target: {version: v1, kind: Deployment}
+        patch: |
+          - op: move
+            from: /spec/first
+            path: /spec/second
+      - patches/json.yaml
+    values: [{all: 1}]
+",
+    );
+    sandbox.write("hf/charts/web/templates/web.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: {{ .Release.Name }}}\nspec: {{ .Values | toJson }}\n");
+    sandbox.write(
+        "hf/patches/merge.yaml.gotmpl",
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {size: {{ .Values.size }}}\n",
+    );
+    sandbox.write("hf/patches/json.yaml", "target: {kind: Deployment, labelSelector: '!none'}\npatch: [{op: test, path: /spec/second, value: '0644'}]\n");
+    import(&sandbox, "helmfile", "hf/helmfile.yaml");
+    let project = sandbox.read("new/dropforge.toml");
+    for part in [
+        "{ merge = \"releases/web/patches/{cluster}.yaml\" },",
+        "{ target = { kind = \"{Deployment,StatefulSet}\", name = \"we*\" }, json = ",
+        "{ target = { kind = \"Deployment\", labels = \"!none\" }, json = ",
+    ] {
+        assert!(project.contains(part), "no {part} in {project}");
+    }
+    for (cluster, zone, size) in [("dev", "us", 1), ("prod", "eu", 3)] {
+        let made = sandbox.read(&format!("new/out/{cluster}/web/web.yaml"));
+        for part in ["second: \"0644\"".to_owned(), format!("zone: {zone}"), format!("size: {size}")] {
+            assert!(made.contains(&part), "no {part} in {made}");
+        }
+        assert!(!made.contains("all:") && !made.contains("first:"), "{made}");
+    }
+}
+
+#[test]
+fn a_target_without_a_pattern_is_left_out_with_its_patch() {
+    let sandbox = sandbox(
+        "releases:
+  - name: web
+    chart: ./charts/web
+    jsonPatches:
+      - target: {kind: Deployment, name: 'web-[0-9]+'}
+        patch: [{op: remove, path: /spec}]
+    transformers: [{kind: LabelTransformer}]
+",
+    );
+    let outcome =
+        sandbox.run(&["init", "new", "--from", "helmfile", "hf/helmfile.yaml", "--error-format", "short"]).expect(0);
+    for part in ["`web-[0-9]+` has no pattern, and its patch is left out", "`transformers` is not translated"] {
+        assert!(outcome.stderr.contains(part), "no {part:?} in {}", outcome.stderr);
+    }
+    assert!(!sandbox.read("new/dropforge.toml").contains("json ="));
+    sandbox.run(&["-C", "new", "stamp"]).expect(0);
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use dropforge::value::{Data, yaml};
 
 use super::fold;
-use super::project::{Project, Release, Setting, file_name, place};
+use super::project::{PatchHead, Project, Release, Setting, file_name, place};
 use super::sources::Sources;
 
 /// A release as one cluster has it.
@@ -28,6 +28,15 @@ pub(super) struct Instance {
     pub(super) condition: Option<(String, bool)>,
     pub(super) labels: BTreeMap<String, String>,
     pub(super) options: BTreeMap<&'static str, Setting>,
+    /// The patches, in order.
+    pub(super) patches: Vec<InstancePatch>,
+}
+
+/// A patch of a release as one cluster has it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct InstancePatch {
+    pub(super) head: PatchHead,
+    pub(super) content: Item,
 }
 
 /// Values of a release or of clusters, low to high.
@@ -104,12 +113,14 @@ fn is_same(a: &Instance, b: &Instance) -> bool {
             .collect::<Vec<_>>()
     };
     let keys = |one: &Instance| one.options.keys().copied().collect::<Vec<_>>();
+    let patches = |one: &Instance| one.patches.iter().map(|patch| patch.head.clone()).collect::<Vec<_>>();
     a.chart == b.chart
         && a.templates == b.templates
         && a.labels == b.labels
         && a.namespace.is_some() == b.namespace.is_some()
         && keys(a) == keys(b)
         && fixed(a) == fixed(b)
+        && patches(a) == patches(b)
 }
 
 /// Returns the condition that some clusters meet. All of them need none.
@@ -151,7 +162,9 @@ fn release(variant: &[&Instance], when: Option<String>, project: &mut Project, s
         }
     }
     let lists: Vec<_> = variant.iter().map(|one| (one.cluster, one.values.as_slice())).collect();
-    let values = values(&format!("releases/{}", file_name(&first.subject)), &lists, project, sources);
+    let folder = format!("releases/{}", file_name(&first.subject));
+    let values = values(&folder, &lists, project, sources);
+    let patches = patches(&folder, variant, project, sources);
     Release {
         subject: first.subject.clone(),
         name,
@@ -162,7 +175,22 @@ fn release(variant: &[&Instance], when: Option<String>, project: &mut Project, s
         when,
         labels: first.labels.clone(),
         options,
+        patches,
     }
+}
+
+/// Adds the files of patches, and returns their paths with what each patch is for.
+fn patches(
+    folder: &str,
+    variant: &[&Instance],
+    project: &mut Project,
+    sources: &Sources,
+) -> Vec<(PatchHead, String)> {
+    let contents = |one: &Instance| one.patches.iter().map(|patch| patch.content.clone()).collect::<Vec<_>>();
+    let all: Vec<(usize, Vec<Item>)> = variant.iter().map(|one| (one.cluster, contents(one))).collect();
+    let lists: Vec<_> = all.iter().map(|(cluster, items)| (*cluster, items.as_slice())).collect();
+    let heads = variant.first().into_iter().flat_map(|one| &one.patches).map(|patch| patch.head.clone());
+    heads.zip(values(&format!("{folder}/patches"), &lists, project, sources)).collect()
 }
 
 /// Adds the files of values that clusters have, low to high, and returns their paths for all of them. Files that are not

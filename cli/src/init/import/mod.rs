@@ -11,6 +11,7 @@ mod kustomize;
 mod notes;
 mod project;
 mod sources;
+mod targets;
 mod yaml;
 
 use std::collections::BTreeMap;

@@ -50,6 +50,17 @@ pub(super) struct Release {
     pub(super) when: Option<String>,
     pub(super) labels: BTreeMap<String, String>,
     pub(super) options: BTreeMap<&'static str, Setting>,
+    /// The patches, with the paths of their files.
+    pub(super) patches: Vec<(PatchHead, String)>,
+}
+
+/// The objects that a patch is for, and its form.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct PatchHead {
+    /// The keys of the target with their patterns. None for a merge that names its object.
+    pub(super) target: Option<Vec<(&'static str, String)>>,
+    /// It has operations.
+    pub(super) is_json: bool,
 }
 
 /// The value of an option of a release.
@@ -253,6 +264,22 @@ impl Release {
             };
             line(key, value);
         }
+        if !self.patches.is_empty() {
+            let patches: Vec<_> = self.patches.iter().map(|(head, path)| format!("    {},\n", head.with(path))).collect();
+            line("patches", format!("[\n{}]", patches.concat()));
+        }
+    }
+}
+
+impl PatchHead {
+    /// Returns the table of the patch with this content.
+    fn with(&self, path: &str) -> String {
+        let keys = |keys: &Vec<(&str, String)>| {
+            let keys: Vec<_> = keys.iter().map(|(key, pattern)| format!("{key} = {}", quoted(pattern))).collect();
+            format!("target = {{ {} }}, ", keys.join(", "))
+        };
+        let form = if self.is_json { "json" } else { "merge" };
+        format!("{{ {}{form} = {} }}", self.target.as_ref().map(keys).unwrap_or_default(), quoted(path))
     }
 }
 

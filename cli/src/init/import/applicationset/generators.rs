@@ -3,6 +3,7 @@
 use dropforge::stdlib::globs::{Glob, Syntax};
 use dropforge::value::{Data, DataMap};
 
+use super::requirement::Requirement;
 use super::template::{Filler, text_of};
 use crate::init::import::fold::TODO_CLUSTER;
 use crate::init::import::project::{Project, file_name};
@@ -30,7 +31,7 @@ impl Generators<'_> {
         let mut found = Vec::new();
         let mut selector = None;
         for (key, name, value) in generator.entries("generators", &mut self.project.notes) {
-            self.note_keys(&key, &value);
+            self.note_keys(&key, &value, depth);
             match &*key {
                 "list" => found.extend(self.list(&value, outer)),
                 "clusters" => found.extend(self.clusters(&name, &value, outer)),
@@ -52,7 +53,7 @@ impl Generators<'_> {
     }
 
     /// Notes the keys of a generator that are not translated.
-    fn note_keys(&mut self, generator: &str, value: &Yaml) {
+    fn note_keys(&mut self, generator: &str, value: &Yaml, depth: usize) {
         let known: &[&str] = match generator {
             "list" => &["elements", "elementsYaml"],
             "clusters" => &["selector", "values"],
@@ -65,7 +66,7 @@ impl Generators<'_> {
             let is_empty = own.node.as_map().is_some_and(<[_]>::is_empty);
             if key.as_ref() == "requeueAfterSeconds" {
                 self.project.notes.at_installation(name.place(), &key);
-            } else if !known.contains(&key.as_ref()) && !is_empty {
+            } else if !known.contains(&key.as_ref()) && !is_empty && (key.as_ref() != "template" || depth > 0) {
                 let message = format!("`{key}` of the generator `{generator}` is not translated");
                 self.project.notes.left_out(
                     Some(name.place()),
@@ -129,17 +130,20 @@ impl Generators<'_> {
         let message = "the clusters of the generator `clusters` are secrets of Argo CD";
         self.project.notes.left_out(Some(at.place()), message, help);
         let text = |text: &str| Data::Str(text.to_owned());
-        for (key, name, _) in
-            generator.get("selector").map(|one| one.entries("selector", &mut self.project.notes)).into_iter().flatten()
-        {
-            if &*key != "matchLabels" {
-                let message = format!("`{key}` of the selector is not translated");
-                self.project.notes.left_out(
-                    Some(name.place()),
-                    message,
-                    "write it to the condition (`when`) of the releases",
-                );
-            }
+        let selector = generator.get("selector").map(|one| one.entries("selector", &mut self.project.notes));
+        for (key, name, value) in selector.into_iter().flatten().filter(|(key, ..)| &**key != "matchLabels") {
+            let conditions = match &*key {
+                "matchExpressions" => Requirement::all(&value, &mut self.project.notes),
+                _ => Vec::new(),
+            };
+            let help = match conditions.is_empty() {
+                true => "write it to the condition (`when`) of the releases".to_owned(),
+                false => {
+                    let all: Vec<String> = conditions.iter().map(Requirement::condition).collect();
+                    format!("add it to the condition of the releases: `when = \"{}\"`", all.join(" && "))
+                }
+            };
+            self.project.notes.left_out(Some(name.place()), format!("`{key}` of the selector is not translated"), help);
         }
         let labels =
             generator.at("selector.matchLabels").map(|labels| labels.map("matchLabels", &mut self.project.notes));
@@ -318,6 +322,12 @@ impl Generators<'_> {
     /// Keeps the parameters that a selector selects.
     fn select(&mut self, selector: &Yaml, found: &mut Vec<Data>) {
         for (key, name, value) in selector.entries("selector", &mut self.project.notes) {
+            if &*key == "matchExpressions" {
+                for one in Requirement::all(&value, &mut self.project.notes) {
+                    found.retain(|params| one.holds(at(params, &one.key)));
+                }
+                continue;
+            }
             if &*key != "matchLabels" {
                 let message = format!("`{key}` of the selector is not translated");
                 self.project.notes.left_out(Some(name.place()), message, "remove the clusters that it leaves out");

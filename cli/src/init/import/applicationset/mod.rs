@@ -3,6 +3,8 @@
 mod application;
 mod generators;
 mod manifests;
+mod overrides;
+mod requirement;
 mod template;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,12 +90,7 @@ fn add_set(document: &Yaml, found: &mut Vec<Application>, sources: &mut Sources,
     };
     for (key, name, _) in spec.entries("spec", &mut project.notes) {
         match &*key {
-            "generators" | "template" | "goTemplate" | "goTemplateOptions" => {}
-            "templatePatch" => project.notes.left_out(
-                Some(name.place()),
-                "`templatePatch` is not translated",
-                "write what it changes to the releases by hand",
-            ),
+            "generators" | "template" | "templatePatch" | "goTemplate" | "goTemplateOptions" => {}
             key => project.notes.at_installation(name.place(), key),
         }
     }
@@ -106,14 +103,21 @@ fn add_set(document: &Yaml, found: &mut Vec<Application>, sources: &mut Sources,
     let mut generators = Generators { sources, project, is_go, listed: [None, None] };
     let mut all = Vec::new();
     for generator in spec.list("generators", &mut generators.project.notes) {
-        all.extend(generators.params(&generator, None, 0));
+        let template = overrides::of_generator(&template, &generator, &mut generators.project.notes);
+        let params = generators.params(&generator, None, 0);
+        all.extend(params.into_iter().map(|params| (params, template.clone())));
     }
-    for params in all {
+    let patch = spec.get("templatePatch").filter(|patch| patch.node.as_str().is_some());
+    for (params, template) in all {
         if found.len() > MAX_APPLICATIONS {
             return;
         }
-        let filled = template::Filler { params: &params, is_go, is_strict };
-        found.extend(Application::of(&template, &params, Some(&filled), project));
+        let filler = template::Filler { params: &params, is_go, is_strict };
+        let template = match &patch {
+            Some(patch) => overrides::patched(&template, patch, &filler, &mut project.notes),
+            None => template,
+        };
+        found.extend(Application::of(&template, &params, Some(&filler), project));
     }
 }
 

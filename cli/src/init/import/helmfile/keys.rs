@@ -76,12 +76,9 @@ pub(super) fn advice(key: &str) -> &'static str {
     match key {
         "hooks" => "run the commands in the pipeline that stamps or applies",
         "needs" => "files have no order: let the tool that applies them wait, with sync waves or `dependsOn`",
-        "jsonPatches"
-        | "strategicMergePatches"
-        | "transformers"
-        | "postRenderer"
-        | "postRendererArgs"
-        | "postRendererHooks" => "change the chart's templates or its values",
+        "transformers" | "postRenderer" | "postRendererArgs" | "postRendererHooks" => {
+            "write what it changes to `patches` of the release"
+        }
         "dependencies" => "add the charts to `dependencies` of the chart's `Chart.yaml`",
         "adopt" | "forceNamespace" => "set the namespace in the chart's values",
         "selectors" => "select with `-r` when you stamp, or remove the releases that are not meant",

@@ -5,6 +5,7 @@
 
 mod charts;
 mod keys;
+mod patches;
 mod release;
 mod state;
 mod values;

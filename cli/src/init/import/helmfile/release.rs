@@ -90,6 +90,11 @@ impl Loader<'_> {
         }
         self.set_chart(&mut instance, fields, state, &data)?;
         instance.values = self.release_values(&instance, fields, state, &data);
+        // As with Helmfile, operations apply after merges.
+        let merges = self.items_of(fields, &["strategicMergePatches"]);
+        instance.patches = self.merges(&merges, state, &data);
+        let operations = self.items_of(fields, &["jsonPatches"]);
+        instance.patches.extend(self.operations(&operations, state, &data));
         Some(instance)
     }
 
@@ -121,7 +126,7 @@ impl Loader<'_> {
     }
 
     /// Renders all texts of a value that have expressions.
-    fn filled_data(&mut self, at: &Yaml, data: Data, context: &Data) -> Data {
+    pub(super) fn filled_data(&mut self, at: &Yaml, data: Data, context: &Data) -> Data {
         match data {
             Data::Str(ref text) if text.contains("{{") => Data::Str(self.filled(at, text.clone(), context)),
             Data::List(ref items) => {
@@ -185,7 +190,7 @@ impl Loader<'_> {
 
     /// Notes the fields that are not translated.
     fn note_others(&mut self, instance: &Instance, fields: &Fields) {
-        const KNOWN: [&str; 26] = [
+        const KNOWN: [&str; 28] = [
             "name",
             "nameTemplate",
             "namespace",
@@ -212,6 +217,8 @@ impl Loader<'_> {
             "skipSchemaValidation",
             "directory",
             "tags",
+            "strategicMergePatches",
+            "jsonPatches",
         ];
         for (key, all) in fields.iter().filter(|(key, _)| !KNOWN.contains(&key.as_ref())) {
             let Some((name, _)) = all.last() else { continue };
