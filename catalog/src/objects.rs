@@ -9,7 +9,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::render::{RenderOutcome, RenderRequest};
+use super::render::{ParameterLayers, RenderOutcome, RenderRequest};
 use super::review::Finding;
 use super::stacks::stack_not_found;
 use super::store::{Guard, IdempotencyToken, InstantiationRows, Metadata, NewObject, Page, StoreError, Usage, new_id};
@@ -93,6 +93,7 @@ pub struct Stamper {
     required: Metadata,
     defaults: bool,
     shared: Option<Arc<Layers>>,
+    layers: Option<Arc<ParameterLayers>>,
     variants: Option<Arc<Variants>>,
 }
 
@@ -227,6 +228,7 @@ impl Catalog {
             required: rows.template_metadata,
             defaults: false,
             shared: None,
+            layers: None,
             variants: None,
         })
     }
@@ -237,6 +239,12 @@ impl Stamper {
     pub fn over(mut self, shared: DataMap, merge: Merge) -> Self {
         self.shared = Some(Arc::new(Layers::new([shared], Vec::new(), merge)));
         self
+    }
+
+    /// Sets shared parameters and layers that every set is merged over.
+    #[must_use]
+    pub fn layered(self, layers: ParameterLayers) -> Self {
+        Self { layers: Some(Arc::new(layers)), ..self }
     }
 
     /// Fills in missing parameters with schema defaults.
@@ -288,6 +296,7 @@ impl Stamper {
             stack_metadata,
             defaults: self.defaults,
             shared: self.shared.clone(),
+            layers: self.layers.clone(),
             variants: self.variants.clone(),
             release: set.name,
             check_output: true,

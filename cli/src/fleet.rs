@@ -36,6 +36,9 @@ pub(crate) struct FleetArgs {
     /// The name of the only cluster to read, for commands that show one.
     #[arg(skip)]
     only: Option<String>,
+    /// Clusters that no file has, instead of those of the files.
+    #[arg(skip)]
+    given: Option<Vec<Cluster>>,
 }
 
 /// Options of commands that can show one cluster of a fleet.
@@ -224,12 +227,17 @@ impl ReadingArgs {
 impl FleetArgs {
     /// Creates the options of a fleet.
     pub(crate) fn new(fleet: Vec<String>, reading: ReadingArgs, selector: Vec<String>) -> Self {
-        Self { fleet, reading, selector, only: None }
+        Self { fleet, reading, selector, only: None, given: None }
     }
 
     /// Creates the options of one cluster of a fleet.
     pub(crate) fn of_cluster(fleet: Vec<String>, reading: ReadingArgs, name: &str) -> Self {
         Self { only: Some(name.to_owned()), ..Self::new(fleet, reading, Vec::new()) }
+    }
+
+    /// Creates the options of clusters that no file has.
+    pub(crate) fn of_clusters(clusters: Vec<Cluster>, reading: ReadingArgs) -> Self {
+        Self { given: Some(clusters), ..Self::new(Vec::new(), reading, Vec::new()) }
     }
 
     /// Returns `true` for one cluster of the fleet.
@@ -242,6 +250,9 @@ impl FleetArgs {
     /// # Errors
     /// Errors of [`ReadingArgs::read`]; `usage` if there is no cluster with the name.
     pub(crate) fn read(&self, files: &mut InputFiles) -> Result<Fleet> {
+        if let Some(clusters) = &self.given {
+            return Fleet::new(clusters.clone());
+        }
         let fleet = self.reading.read(&self.fleet, files)?;
         match &self.only {
             Some(name) => Fleet::new(vec![find(&fleet, name)?]),

@@ -351,7 +351,7 @@ pub(crate) struct ValueArgs {
 }
 
 /// The resources that functions may use.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct AllowArgs {
     /// Allow functions to use a resource: clock, random, environment or files=DIR; or exec=sops, to decrypt values
     #[arg(long, value_name = "WHAT", value_parser = allowed)]

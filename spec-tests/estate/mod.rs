@@ -7,3 +7,4 @@ mod one_cluster;
 mod patches;
 mod releases;
 mod repeated;
+mod tests;

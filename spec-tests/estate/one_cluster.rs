@@ -16,7 +16,7 @@ fn one_cluster_is_rendered_as_it_is_stamped() {
     let web = render(&["-r", "web", "--set", "web:replicas=7"]).expect(0).stdout;
     assert_eq!(web, stamp(&["-r", "web", "--set", "web:replicas=7"]));
     assert!(web.contains("replicas: 7") && !web.contains("/ingress/"));
-    render(&["-r", "wbe"]).expect(2).says(&["no release is selected", "available: ingress"]);
+    render(&["-r", "wbe"]).expect(2).says(&["no release is named `wbe`", "available: ingress"]);
     render(&["-o", "one.yaml"]).expect(0);
     assert_eq!(sandbox.read("one.yaml"), all.stdout);
     sandbox

@@ -365,3 +365,39 @@ fn values_that_no_release_reads_are_found_wherever_they_are_given() {
     }
     sandbox.run(&["stamp", "--strict"]).expect(1).says(&["nothing is written"]);
 }
+
+#[test]
+fn clusters_give_the_apis_that_charts_see() {
+    let sandbox = project();
+    let apis = "api-versions = [\"fixed/v1\", \"{apis}\", \"{monitoring.group|none}/v1\"]\nkube-version =";
+    sandbox.replace("dropforge.toml", &PROJECT.replace("kube-version =", apis));
+    sandbox.write(
+        "charts/app/templates/apis.yaml",
+        "has:\n{{- range list \"fixed/v1\" \"a.example/v1\" \"b.example/v2\" \"none/v1\" \"coreos.com/v1\" \"apps/v1\" }}\n  - {{ . }}={{ $.Capabilities.APIVersions.Has . }}\n{{- end }}\n",
+    );
+    sandbox.replace(
+        "clusters.yaml",
+        "- {name: eu, env: prod, apis: [a.example/v1, b.example/v2]}
+- {name: eu2, env: prod, apis: [a.example/v1]}
+- {name: eu3, env: prod, apis: [a.example/v1]}
+- {name: us, env: dev, apis: 'a.example/v1, b.example/v2', monitoring: {group: coreos.com}}
+- {name: ap, env: dev, apis: '', kube: v1.30.1}\n",
+    );
+    sandbox.run(&["stamp"]).expect(0);
+    for (cluster, wanted) in [
+        ("eu", [true, true, true, true, false, true]),
+        ("eu2", [true, true, false, true, false, true]),
+        ("eu3", [true, true, false, true, false, true]),
+        ("us", [true, true, true, false, true, true]),
+        ("ap", [true, false, false, true, false, true]),
+    ] {
+        let made = sandbox.read(&format!("out/{cluster}/web/apis.yaml"));
+        let found: Vec<bool> = made.lines().filter(|line| line.contains('=')).map(|line| line.ends_with("=true")).collect();
+        assert_eq!(found, wanted, "{cluster}: {made}");
+    }
+    // A cluster without the value, and one with a value that is no list of texts.
+    for (apis, said) in [("", "the cluster has no `apis`"), (", apis: {a: 1}", "`apis` is a map"), (", apis: [[a]]", "an item of `apis` is a list")] {
+        sandbox.replace("clusters.yaml", &format!("- {{name: eu, env: prod{apis}}}\n"));
+        sandbox.run(&["stamp"]).expect(4).says(&[said, "release: web"]);
+    }
+}

@@ -58,6 +58,8 @@ pub struct ChartSet {
     pub namespace: Option<Pattern>,
     /// The version of Kubernetes, if clusters give it.
     pub kube_version: Option<Pattern>,
+    /// The APIs that clusters give, beyond those of `capabilities`.
+    pub api_versions: Vec<Pattern>,
     /// `true` if the values of a release stand below `releases` and its name in those of the cluster.
     pub is_one_of_many: bool,
     /// The dotted path of a release's namespace among the values, for clusters that have it.
@@ -189,7 +191,7 @@ impl ChartSet {
     /// Returns the paths of the values of clusters in the names of releases.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &str> {
         let patterns = [&self.name, &self.namespace, &self.kube_version];
-        patterns.into_iter().flatten().flat_map(Pattern::inputs)
+        patterns.into_iter().flatten().chain(&self.api_versions).flat_map(Pattern::inputs)
     }
 
     /// Returns the identity of the release of a cluster.
@@ -207,14 +209,20 @@ impl ChartSet {
             pattern.as_ref().map(|pattern| pattern.text_for(cluster.name(), &view)).transpose()
         };
         let kube_version = text(&self.kube_version)?.unwrap_or_default();
-        let capabilities = match kube_version.as_str() {
-            "" => None,
-            version => Some(self.capabilities.clone().with_kube_version(version)?),
+        let mut apis = Vec::new();
+        for pattern in &self.api_versions {
+            apis.extend(pattern.items_for(cluster.name(), &view)?);
+        }
+        let capabilities = match (kube_version.as_str(), apis.is_empty()) {
+            ("", true) => None,
+            ("", false) => Some(self.capabilities.clone()),
+            (version, _) => Some(self.capabilities.clone().with_kube_version(version)?),
         };
+        let capabilities = capabilities.map(|own| own.with_apis(apis.iter().cloned()));
         Ok(Identity {
             name: text(&self.name)?.unwrap_or_else(|| cluster.name().to_owned()),
             namespace: text(&self.namespace)?.unwrap_or_else(|| self.release.namespace.clone()),
-            kube_version,
+            kube: format!("{kube_version} {}", apis.join(",")),
             capabilities,
         })
     }
@@ -251,8 +259,9 @@ struct Identity {
     name: String,
     /// The namespace, unless the values give one.
     namespace: String,
-    kube_version: String,
-    /// The version of Kubernetes and its APIs, if the cluster gives the version.
+    /// The version of Kubernetes and the APIs that the cluster gives.
+    kube: String,
+    /// The version of Kubernetes and its APIs, if the cluster gives any of them.
     capabilities: Option<Capabilities>,
 }
 

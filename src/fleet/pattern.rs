@@ -65,13 +65,17 @@ pub(super) fn text_of(
     path: &str,
     bad: &dyn Fn(String) -> Box<Diagnostic>,
 ) -> Result<Option<String>> {
+    let text = scalar_of(inputs, path, bad)?;
+    text.iter().try_for_each(|text| check_value(text, &format!("`{path}` value")))?;
+    Ok(text)
+}
+
+/// Works like [`text_of`] for a text that need not be part of a path.
+fn scalar_of(inputs: &View<'_>, path: &str, bad: &dyn Fn(String) -> Box<Diagnostic>) -> Result<Option<String>> {
     match inputs.get(path) {
         None | Some(Data::Null) => Ok(None),
         Some(other @ (Data::List(_) | Data::Map(_))) => Err(bad(format!("`{path}` is a {}", other.kind()))),
-        Some(scalar) => {
-            let text = scalar_text(scalar);
-            check_value(&text, &format!("`{path}` value")).map(|()| Some(text))
-        }
+        Some(scalar) => Ok(Some(scalar_text(scalar))),
     }
 }
 
@@ -139,14 +143,44 @@ impl Pattern {
     /// # Errors
     /// `plan.bad_layout` if a value is missing or not a scalar; `plan.bad_output_name` if one cannot be part of a path.
     pub fn text_for(&self, cluster: &str, inputs: &View<'_>) -> Result<String> {
-        match self.known_text_for(cluster, inputs)? {
-            Ok(text) => Ok(text),
-            Err(path) => Err(with_near(self.bad(format!("the cluster has no `{path}`")), path, inputs, &[CLUSTER])),
+        self.known_text_for(cluster, inputs)?.map_err(|path| self.missing(path, inputs))
+    }
+
+    /// Returns the texts of a list for a cluster, which need not be parts of a path: the items of the list that the only
+    /// placeholder stands for, or else the text, split at commas. Empty ones are left out.
+    ///
+    /// # Errors
+    /// `plan.bad_layout` if a value is missing, or neither a scalar nor a list of scalars.
+    pub fn items_for(&self, cluster: &str, inputs: &View<'_>) -> Result<Vec<String>> {
+        if let [PatternPart::Text(before), PatternPart::Placeholder(path, _), PatternPart::Text(after)] = &*self.parts
+            && let (Some(Data::List(items)), true) = (inputs.get(path), before.is_empty() && after.is_empty())
+        {
+            let item = |item: &Data| match item {
+                Data::List(_) | Data::Map(_) => Err(self.bad(format!("an item of `{path}` is a {}", item.kind()))),
+                scalar => Ok(scalar_text(scalar)),
+            };
+            return items.iter().map(item).collect();
         }
+        let text = self.filled(cluster, &|path| scalar_of(inputs, path, &|why| self.bad(why)))?;
+        let text = text.map_err(|path| self.missing(path, inputs))?;
+        Ok(text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect())
+    }
+
+    fn missing(&self, path: &str, inputs: &View<'_>) -> Box<Diagnostic> {
+        with_near(self.bad(format!("the cluster has no `{path}`")), path, inputs, &[CLUSTER])
     }
 
     /// Returns the text for a cluster, or the path of the first value that is missing.
     pub(super) fn known_text_for(&self, cluster: &str, inputs: &View<'_>) -> Result<std::result::Result<String, &str>> {
+        self.filled(cluster, &|path| text_of(inputs, path, &|why| self.bad(why)))
+    }
+
+    /// Returns the text with the values that `get` finds, or the path of the first one that is missing.
+    fn filled(
+        &self,
+        cluster: &str,
+        get: &dyn Fn(&str) -> Result<Option<String>>,
+    ) -> Result<std::result::Result<String, &str>> {
         let mut all = String::new();
         for part in &self.parts {
             match part {
@@ -156,7 +190,7 @@ impl Pattern {
                     all.push_str(cluster);
                 }
                 PatternPart::Placeholder(path, default) => {
-                    match text_of(inputs, path, &|why| self.bad(why))?.or_else(|| default.clone()) {
+                    match get(path)?.or_else(|| default.clone()) {
                         Some(text) => all.push_str(&text),
                         None => return Ok(Err(path)),
                     }

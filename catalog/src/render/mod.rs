@@ -3,6 +3,7 @@
 
 mod charts;
 mod compiled;
+mod layers;
 mod pool;
 mod request;
 mod scratch;
@@ -22,6 +23,7 @@ use pool::Pool;
 use scratch::Scratch;
 
 pub use compiled::{Compiled, Prepared, Stats};
+pub use layers::ParameterLayers;
 pub use pool::Options;
 pub use request::{RenderOutcome, RenderRequest};
 

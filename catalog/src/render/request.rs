@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
 use super::compiled::{Body, Compiled, Compiler, NAME};
+use super::layers::ParameterLayers;
 use super::pool::busy;
 use super::scratch::{Scratch, error_json, error_line, failed};
 use crate::error::{CatalogError, ErrorKind, Result};
@@ -39,6 +40,8 @@ pub struct RenderRequest {
     pub parameters: Box<RawValue>,
     /// Shared parameters below these.
     pub shared: Option<Arc<Layers>>,
+    /// Shared parameters with layers, instead of `shared`.
+    pub layers: Option<Arc<ParameterLayers>>,
     /// The template specialised to the shared parameters, for many requests with the same ones.
     pub variants: Option<Arc<Variants>>,
     /// `true` to fill in missing parameters with schema defaults.
@@ -58,6 +61,7 @@ impl RenderRequest {
             stack_metadata: None,
             parameters,
             shared: None,
+            layers: None,
             variants: None,
             defaults: false,
             release: None,
@@ -139,7 +143,10 @@ fn chosen<'c>(template: &'c Template, request: &'c RenderRequest, parameters: &P
 fn parse_parameters(compiled: &Compiled, request: &RenderRequest) -> (Option<Parameters>, Option<CatalogError>) {
     let schema = compiled.schema();
     let read = || {
-        let (text, own) = with_shared(request.parameters.get(), request.shared.as_deref())?;
+        let (text, own) = match &request.layers {
+            Some(layers) => (with_layers(request, layers)?, None),
+            None => with_shared(request.parameters.get(), request.shared.as_deref())?,
+        };
         let text = if request.defaults { schema.with_defaults(&text)? } else { text };
         Ok(Parameters { json: parameters::read(&text)?, text, own })
     };
@@ -161,10 +168,19 @@ fn with_shared(text: &str, shared: Option<&Layers>) -> Result<(String, Option<Da
     let own = shared.and_then(|_| parse_map(text));
     let (Some(shared), Some(own)) = (shared, own) else { return Ok((text.to_owned(), None)) };
     let merged = shared.merged(&Cluster::new("", own.clone())).map_err(failed)?;
-    match serde_json::to_string(&Data::Map(merged)) {
-        Ok(text) => Ok((text, Some(own))),
-        Err(error) => Err(CatalogError::new(ErrorKind::Internal, "internal_error", error.to_string())),
-    }
+    Ok((printed(merged)?, Some(own)))
+}
+
+/// Returns the parameters of a request, merged over its layers. Text that is not a map is left to validation.
+fn with_layers(request: &RenderRequest, layers: &ParameterLayers) -> Result<String> {
+    let text = request.parameters.get();
+    let Some(own) = parse_map(text) else { return Ok(text.to_owned()) };
+    printed(layers.merged(request.release.as_deref().unwrap_or(""), own)?)
+}
+
+fn printed(merged: DataMap) -> Result<String> {
+    let text = serde_json::to_string(&Data::Map(merged));
+    text.map_err(|error| CatalogError::new(ErrorKind::Internal, "internal_error", error.to_string()))
 }
 
 /// Returns the map in a JSON text.

@@ -39,6 +39,7 @@ pub(super) fn request(content: &str, schema: &str, parameters: &str) -> RenderRe
         parameters,
         defaults: false,
         shared: None,
+        layers: None,
         variants: None,
         release: None,
         check_output: false,

@@ -211,11 +211,18 @@ impl ReleaseArgs {
     }
 
     fn capabilities(&self) -> Result<Capabilities> {
-        let capabilities = Capabilities::default().with_apis(self.api_versions.iter().cloned());
+        let apis = self.api_versions.iter().filter(|api| !api.contains('{')).cloned();
+        let capabilities = Capabilities::default().with_apis(apis);
         match &self.kube_version {
             Some(version) if !version.contains('{') => capabilities.with_kube_version(version),
             _ => Ok(capabilities),
         }
+    }
+
+    /// Returns the APIs with placeholders.
+    fn api_patterns(&self) -> Result<Vec<Pattern>> {
+        let all = self.api_versions.iter().map(|api| patterned("API", Some(api)));
+        all.filter_map(Result::transpose).collect()
     }
 
     /// Returns a chart with one text for each cluster.
@@ -231,6 +238,7 @@ impl ReleaseArgs {
             name: None,
             namespace: patterned("namespace", self.namespace.as_deref())?,
             kube_version: patterned("version of Kubernetes", self.kube_version.as_deref())?,
+            api_versions: self.api_patterns()?,
             is_one_of_many: false,
             namespace_key: None,
             single: true,

@@ -215,8 +215,8 @@ fn applies(setting: &Setting, name: &str, command: &Command, given: &ArgMatches)
         option if name == "render" && OF_FLEETS.contains(&option) && !given.contains_id(CLUSTER) => false,
         // Both count. The files of the project lie below those of the command line.
         "values" | "layer" | "volatile" => true,
-        // Templates of the command line take the place of those of the project.
-        "releases" => !is_template_given,
+        // Templates of the command line take the place of those of the project. Tests name releases.
+        "releases" => name == "test" || !is_template_given,
         _ if is_given(arg, given) => false,
         // A cluster is needed to choose from the fleet.
         "fleet" if name == "values" => given.contains_id(CLUSTER),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dropforge::bulk::{
-    ChartSet, Condition, DocumentCheck, FileUse, Fleet, LayerGroups, LayerList, Patches, Release, ReleaseSet,
+    ChartSet, Condition, DocumentCheck, FileUse, Fleet, LayerGroups, LayerList, LayerPath, Patches, Release, ReleaseSet,
     ReleaseValues, ValuesFile, dialect_of, discover, engine,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
@@ -51,6 +51,16 @@ pub(crate) struct ReleasesOption {
     /// Only these releases, by name or label: web, team=shop
     #[arg(short = 'r', long = "release", value_name = "RELEASE")]
     pub(crate) only: Vec<String>,
+    /// Values files over those of each release.
+    #[arg(skip)]
+    pub(crate) values: Vec<PathBuf>,
+}
+
+impl ReleasesOption {
+    /// Creates the option for one release.
+    pub(crate) fn of(releases: Option<PathBuf>, only: &str) -> Self {
+        Self { releases, only: vec![only.to_owned()], values: Vec::new() }
+    }
 }
 
 /// The releases that a run renders, as they are defined.
@@ -84,9 +94,17 @@ impl Definitions {
             };
             all.retain(is_it);
             if all.is_empty() {
-                let error = Diagnostic::new(Code::Usage, format!("no release is selected by `-r {only}`"));
-                return Err(error.with_available(before).into());
+                let message = match only.contains('=') {
+                    true => format!("no release is selected by `-r {only}`"),
+                    false => format!("no release is named `{only}`"),
+                };
+                let near = Diagnostic::new(Code::Usage, message).with_suggestion(only, before.iter().map(String::as_str));
+                return Err(near.with_available(before).into());
             }
+        }
+        for path in &option.values {
+            let path = LayerPath::parse(&path.to_string_lossy())?;
+            all.iter_mut().for_each(|one| one.values.push(path.clone()));
         }
         Ok(Self { all, is_part: !option.only.is_empty() })
     }

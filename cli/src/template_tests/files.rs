@@ -8,7 +8,7 @@ use super::rendered::{self, TestFile};
 use super::snapshot::FOLDER;
 use super::target::{ENDINGS, chart_around, parent_chart, path_in_chart};
 use crate::stderr::Stderr;
-use dropforge::bulk::{Entry, discover_with};
+use dropforge::bulk::{Entry, STATE, discover_with};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge::engine::{Engine, dialect_of, path_from_here};
 use dropforge::stdlib::globs::PathGlob;
@@ -41,7 +41,7 @@ pub(super) fn test_files(
     let rendered = rendered.transpose()?.unwrap_or_default();
     let globs = args.file.iter().map(|glob| parsed(glob)).collect::<Result<Vec<_>, _>>()?;
     let is_wanted = |entry: Entry<'_>| match entry.is_dir {
-        true => !entry.name.starts_with('.') && entry.name != FOLDER,
+        true => !entry.name.starts_with('.') && entry.name != FOLDER && !is_output(entry.path),
         false if !args.with_subchart && is_in_subchart(entry.path) => false,
         false if !globs.is_empty() => is_match(entry.path, &globs),
         false => is_test(entry.path, entry.name, stderr),
@@ -59,6 +59,11 @@ pub(super) fn test_files(
         Err(error) if error.code == Code::NoTemplates => Err(no_test_file(paths).into()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns `true` for a folder that `stamp` writes to, which may have many files.
+fn is_output(folder: &Path) -> bool {
+    folder.join(STATE).is_dir()
 }
 
 fn parsed(glob: &str) -> Result<PathGlob, Box<Diagnostic>> {

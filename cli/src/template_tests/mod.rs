@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `suite`, `read`, `asserts`, `parameters` | a test file, and how it is read |
 //! | `files`, `rendered`, `target` | the test files, and the templates that each is about |
-//! | `folders`, `charts`, `output` | renders of templates in folders and of charts, their documents |
+//! | `folders`, `charts`, `estate`, `output` | renders of templates in folders, of charts and of releases, their documents |
 //! | `path`, `conditions`, `values` | paths in documents, comparison of values |
 //! | `check`, `verdict` | assertions |
 //! | `snapshot` | snapshots |
@@ -14,6 +14,7 @@ mod asserts;
 mod charts;
 mod check;
 mod conditions;
+mod estate;
 mod files;
 mod folders;
 mod output;
@@ -36,6 +37,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use self::charts::Charts;
+use self::estate::{Estate, EstateArgs, EstateOptions};
 use self::files::FileArgs;
 use self::folders::Folders;
 use self::read::SuitesRead;
@@ -63,9 +65,9 @@ use dropforge::function::Capabilities;
 ///
 /// Runs the tests in files named `*.test.yaml`, beside templates or in a folder
 /// `tests`, and those of helm-unittest in the folder `tests` or `unittests` of a
-/// chart. A test renders a template or a chart with its own values and checks the
-/// text, values in the documents, an expected error, or a snapshot. docs/testing.md
-/// describes the files.
+/// chart. A test renders a template or a chart with its own values, or a release of
+/// the project for a cluster, and checks the text, values in the documents, an
+/// expected error, or a snapshot. docs/testing.md describes the files.
 ///
 /// A snapshot that is missing, or differs, fails its test; --update writes it.
 #[derive(Debug, Args)]
@@ -98,6 +100,8 @@ pub(crate) struct TestArgs {
     #[command(flatten)]
     schema: SchemaArgs,
     #[command(flatten)]
+    estate: EstateArgs,
+    #[command(flatten)]
     coverage: CoverageArgs,
 }
 
@@ -113,6 +117,15 @@ pub(crate) fn run(args: &TestArgs, files: &mut InputFiles, stderr: &Stderr) -> R
         stderr,
         charts: Charts::new(&engine, args.schema.is_off()),
         folders: Folders::new(&args.language, &args.schema, builder),
+        estate: Estate::new(
+            EstateOptions {
+                args: &args.estate,
+                language: &args.language,
+                allow: &args.allow,
+                schema: &args.schema,
+            },
+            stderr,
+        ),
         coverages: Coverages::wanted(&args.coverage),
     };
     let mut results = Results::default();
@@ -157,6 +170,7 @@ struct TestRun<'r> {
     stderr: &'r Stderr,
     charts: Charts<'r>,
     folders: Folders<'r>,
+    estate: Estate<'r>,
     coverages: Option<Coverages>,
 }
 
@@ -188,7 +202,7 @@ impl TestRun<'_> {
                 chart: file.written.as_ref().map(|(_, chart)| chart.as_path()),
                 paths: &self.args.paths,
             };
-            match target::jobs(suite, place, &self.args.language, &mut self.charts) {
+            match target::jobs(suite, place, &self.args.language, (&mut self.charts, &mut self.estate, self.files)) {
                 Ok((found, warnings)) => {
                     warnings.iter().for_each(|warning| self.stderr.diagnostic(warning));
                     jobs.extend(found);
@@ -239,6 +253,7 @@ impl TestRun<'_> {
             match target {
                 TestTarget::Chart(chart) => self.charts.cover(chart, coverage),
                 TestTarget::Folder(folder) => self.folders.cover(folder, coverage),
+                TestTarget::Release(_) => {}
             }
         }
         print(coverages.report())?;
@@ -270,8 +285,10 @@ impl TestRun<'_> {
             problems.iter().for_each(|problem| self.stderr.diagnostic(problem));
             return Case::new(job, Status::Failed(problems), Duration::ZERO);
         }
-        let coverage = self.coverages.as_mut().map(|all| all.of(&job.target));
+        let is_covered = !matches!(*job.target, TestTarget::Release(_));
+        let coverage = self.coverages.as_mut().filter(|_| is_covered).map(|all| all.of(&job.target));
         let outputs = match &*job.target {
+            TestTarget::Release(release) => self.estate.render(release, job, self.files),
             TestTarget::Chart(chart) => self.charts.render(chart, job, coverage.as_ref(), self.files),
             TestTarget::Folder(folder) => {
                 self.stderr.diagnostics(self.folders.unread(folder, job, self.files));
@@ -281,6 +298,7 @@ impl TestRun<'_> {
         let mut failures = check::failures(job, &outputs, snapshots, self.files);
         if !failures.is_empty() {
             let mask = match &*job.target {
+                TestTarget::Release(release) => self.estate.mask(release, job, self.files),
                 TestTarget::Chart(chart) => self.charts.mask(chart, job, self.files),
                 TestTarget::Folder(folder) => self.folders.mask(folder, job, self.files),
             };

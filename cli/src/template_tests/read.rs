@@ -118,6 +118,9 @@ fn test(reader: &mut NodeReader<'_>, shared: &Setup, node: &Node, at: usize) -> 
     let known: Vec<&str> = OF_TESTS.into_iter().chain(SETTINGS).collect();
     let fields = reader.fields(node, "a test", &known);
     let own = setup(reader, node, &fields);
+    if let Some(release) = &own.estate_release {
+        reader.refuse(release.span, "the release of a project stands above the tests of its suite");
+    }
     let mut test = Test {
         name: format!("test {}", at + 1),
         snapshots: String::new(),
@@ -157,7 +160,9 @@ fn setup(reader: &mut NodeReader<'_>, node: &Node, fields: &[&Entry]) -> Setup {
             "template" | "templates" => setup.templates.extend(reader.texts(value, &format!("`{name}`"))),
             "values" => setup.values = reader.texts(value, "`values`"),
             "set" => setup.set = set(reader, value),
+            "cluster" if value.as_str().is_some() => setup.cluster_name = reader.text(value, "`cluster`"),
             "cluster" => setup.cluster = data_map(reader, value, "`cluster`"),
+            "release" if value.as_str().is_some() => setup.estate_release = reader.text(value, "`release`"),
             "release" => setup.release = release(reader, value),
             "capabilities" => setup.capabilities = capabilities(reader, value),
             "chart" => setup.chart = chart(reader, value),

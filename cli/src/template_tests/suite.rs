@@ -52,6 +52,10 @@ pub(super) struct Setup {
     pub set: Vec<SetValue>,
     /// The keys of the cluster.
     pub cluster: DataMap,
+    /// The name of a cluster of the project's fleet.
+    pub cluster_name: Option<PlacedText>,
+    /// The name of a release of the project.
+    pub estate_release: Option<PlacedText>,
     pub release: ReleaseSetup,
     pub capabilities: CapabilitiesSetup,
     /// Replaced keys of `Chart.yaml`.
@@ -79,7 +83,7 @@ pub(super) struct SetValue {
 }
 
 /// Settings of `.Release`.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ReleaseSetup {
     pub name: Option<String>,
     pub namespace: Option<String>,
@@ -88,7 +92,7 @@ pub(super) struct ReleaseSetup {
 }
 
 /// Settings of `.Capabilities`.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct CapabilitiesSetup {
     pub major: Option<String>,
     pub minor: Option<String>,
@@ -112,6 +116,8 @@ impl Setup {
                 self.set.iter().cloned().chain(own).collect()
             },
             cluster,
+            cluster_name: test.cluster_name.or_else(|| self.cluster_name.clone()),
+            estate_release: self.estate_release.clone(),
             release: ReleaseSetup {
                 name: test.release.name.or_else(|| self.release.name.clone()),
                 namespace: test.release.namespace.or_else(|| self.release.namespace.clone()),
@@ -254,13 +260,15 @@ impl<'s> NodeReader<'s> {
     }
 }
 
-/// The templates of a test file.
+/// What a test file is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum TestTarget {
     /// The chart in this folder.
     Chart(PathBuf),
     /// The templates below this folder.
     Folder(PathBuf),
+    /// The release of the project with this name.
+    Release(String),
 }
 
 /// A test and the templates that it is about.

@@ -7,8 +7,9 @@ use regex::Regex;
 
 use super::asserts::{Expectation, Expected, PlacedText};
 use super::charts::Charts;
+use super::estate::Estate;
 use super::suite::{NodeReader, Suite, Test, TestJob, TestTarget};
-use crate::input::is_below;
+use crate::input::{InputFiles, is_below};
 use crate::options::LanguageArgs;
 use dropforge::bulk::{Entry, discover_with};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -58,6 +59,9 @@ impl TestTarget {
     /// Returns the target of a suite in the test file `file`, and the route of its chart in that. A chart in another is
     /// tested within that if a folder among `paths` has both.
     fn of(suite: &Suite, SuitePlace { file, chart, paths }: SuitePlace<'_>) -> (Self, String) {
+        if let Some(release) = &suite.setup.estate_release {
+            return (Self::Release(release.text.clone()), String::new());
+        }
         if let Some(chart) = chart {
             return (Self::Chart(chart.to_owned()), String::new());
         }
@@ -81,10 +85,11 @@ impl TestTarget {
         (Self::Chart(chart), route)
     }
 
-    /// Returns the path of the chart or folder.
+    /// Returns the path of the chart or folder. The paths of a project are relative to the working directory.
     fn path(&self) -> &Path {
         match self {
             Self::Chart(path) | Self::Folder(path) => path,
+            Self::Release(_) => Path::new("."),
         }
     }
 }
@@ -110,7 +115,7 @@ pub(super) fn jobs<'s>(
     suite: &'s Suite,
     place: SuitePlace<'s>,
     language: &LanguageArgs,
-    charts: &mut Charts<'_>,
+    (charts, estate, files): (&mut Charts<'_>, &mut Estate<'_>, &mut InputFiles),
 ) -> Result<FoundJobs<'s>, Diagnostics> {
     let (file, (target, route)) = (place.file, TestTarget::of(suite, place));
     let (target, route, known, skip) = (Rc::new(target), Rc::from(route), Rc::default(), None);
@@ -129,6 +134,9 @@ pub(super) fn jobs<'s>(
             (finder.route, finder.known) = (Rc::from(""), charts.templates(alone.path())?);
             return finder.of_target(&alone).found(suite);
         }
+    }
+    if let TestTarget::Release(name) = &*target {
+        finder.known = estate.templates(name, files).map_err(|errors| finder.at_release(suite, errors))?;
     }
     finder.found(suite)
 }
@@ -173,9 +181,47 @@ impl<'f, 's> Finder<'f, 's> {
         Ok((jobs, self.reader.warnings))
     }
 
+    /// Adds the place that names a release to the errors of reading it.
+    fn at_release(&self, suite: &Suite, errors: Diagnostics) -> Diagnostics {
+        let Some(PlacedText { span, .. }) = &suite.setup.estate_release else { return errors };
+        let placed = |error: Box<Diagnostic>| match error.primary().is_some() {
+            true => error,
+            false => error.at(&suite.source, *span, ""),
+        };
+        errors.into_vec().into_iter().map(placed).collect::<Vec<_>>().into()
+    }
+
+    /// Checks that a test has no settings that its target does not have.
+    fn check_settings(&mut self, test: &Test) {
+        let setup = &test.setup;
+        if let TestTarget::Release(_) = &**self.target {
+            let has_capabilities = setup.capabilities != Default::default();
+            let has_release = setup.release != Default::default();
+            let given = [
+                ("capabilities", has_capabilities),
+                ("chart", !setup.chart.is_empty()),
+                ("includeCrds", setup.crds),
+                ("kubernetesProvider", !setup.objects.is_empty()),
+                ("release", has_release),
+            ];
+            for (key, _) in given.iter().filter(|(_, is_given)| *is_given) {
+                let message = format!("`{key}` has no effect on a release of a project: its file sets what it renders");
+                self.reader.refuse(test.span, message);
+            }
+        } else if let Some(PlacedText { text, span }) = &setup.cluster_name {
+            let error = self.reader.error(*span, format!("the cluster `{text}` needs a release of a project"));
+            let help = "write `release: NAME` above the tests, or the keys of a cluster instead of its name";
+            self.reader.errors.push(error.with_help(help));
+        }
+    }
+
     /// Checks the folder that a suite names.
     fn check_root(&mut self, suite: &Suite) -> Result<(), Diagnostics> {
         let Some(root) = &suite.root else { return Ok(()) };
+        if let TestTarget::Release(_) = &**self.target {
+            let message = "`root` has no effect on a release of a project";
+            return Err(self.reader.error(root.span, message).into());
+        }
         if ![own_folder(self.file), PathBuf::from(".")].iter().any(|folder| is_in(folder, self.target.path())) {
             let message =
                 format!("the root `{}` leads out of the folder of the test and of the working directory", root.text);
@@ -217,7 +263,7 @@ impl<'f, 's> Finder<'f, 's> {
             }
         });
         let asserted = asserted.collect();
-        if let TestTarget::Chart(_) = **self.target {
+        if let TestTarget::Chart(_) | TestTarget::Release(_) = **self.target {
             // A suite without templates renders the whole chart.
             renders = match suite.setup.templates.is_empty() && suite.exclude.is_empty() {
                 true if self.route.is_empty() => Vec::new(),
@@ -229,6 +275,7 @@ impl<'f, 's> Finder<'f, 's> {
         renders.sort_unstable();
         renders.dedup();
         self.check_files(test);
+        self.check_settings(test);
         let problems = test.problems.iter().cloned().chain(std::mem::take(&mut self.reader.errors)).collect();
         let (target, route, folder) = (self.target.clone(), self.route.clone(), folder_of(self.file));
         let skip = self.skip.clone().or_else(|| test.setup.skip.clone());
@@ -239,7 +286,7 @@ impl<'f, 's> Finder<'f, 's> {
     /// file.
     fn default(&mut self, test: &Test) -> Vec<String> {
         let folder = match &**self.target {
-            TestTarget::Chart(_) => {
+            TestTarget::Chart(_) | TestTarget::Release(_) => {
                 let is_own = |name: &&String| name.starts_with(&*self.route) && !is_partial(name);
                 return self.known.iter().filter(is_own).cloned().collect();
             }
@@ -279,6 +326,10 @@ impl<'f, 's> Finder<'f, 's> {
         let is_pattern = text.contains(['*', '?', '[', '{']);
         let found = match &**self.target {
             TestTarget::Chart(_) => of_chart(text, &self.route, &self.known),
+            TestTarget::Release(_) => match of_pattern(text, &self.known) {
+                found if found.is_empty() => of_chart(text, "", &self.known),
+                found => found,
+            },
             TestTarget::Folder(folder) if !is_pattern => {
                 if folder.join(text).is_file() {
                     vec![text.to_owned()]
@@ -290,7 +341,7 @@ impl<'f, 's> Finder<'f, 's> {
         };
         if found.is_empty() {
             let names = match &**self.target {
-                TestTarget::Chart(_) => self.known.to_vec(),
+                TestTarget::Chart(_) | TestTarget::Release(_) => self.known.to_vec(),
                 TestTarget::Folder(folder) => {
                     names_in(folder).into_iter().filter(|name| self.language.is_template(name)).collect()
                 }
@@ -329,7 +380,7 @@ impl<'f, 's> Finder<'f, 's> {
         });
         let more = match &**self.target {
             TestTarget::Chart(chart) => repository(chart),
-            TestTarget::Folder(_) => None,
+            TestTarget::Folder(_) | TestTarget::Release(_) => None,
         };
         let values = test.setup.values.iter().map(|file| (file, Some(PathBuf::from("."))));
         for (file, here) in values.chain(expected) {

@@ -440,3 +440,46 @@ fn the_page_is_served_and_loads_nothing_from_elsewhere() {
     let page = server.request("GET", "/").send();
     assert!(!page.text().contains("<script>") && !page.text().contains(" onclick="));
 }
+
+#[test]
+fn layers_choose_files_by_the_parameters_of_a_set() {
+    let server = Running::new();
+    let template = server.template_of(&server.admin, "web", "n: {{ n }}-{{ m.a }}-{{ m.b | default(value='none') }}", "{}");
+    let path = format!("/api/v1/templates/{template}/stamp");
+    let stamped = |layers: Json, sets: Json| {
+        let files = json!({
+            "base.yaml": "n: 1 # of all\nm: {a: base, b: base}\n",
+            "env/prod.yaml": { "n": 2, "m": { "b": null } },
+            "env/dev.json": "{\"m\": {\"b\": \"dev\"}}",
+            "of/c.yaml": { "n": 3 },
+        });
+        let body = json!({ "sets": sets, "shared": { "n": 0 }, "layers": layers, "files": files });
+        server.send(&server.admin, "POST", &path, &body)
+    };
+    let sets = json!([
+        { "name": "a", "parameters": { "env": "prod.yaml" } },
+        { "name": "b", "parameters": { "env": "dev.json", "m": { "a": "own" } } },
+        { "name": "c", "parameters": { "env": "prod.yaml" } },
+        { "parameters": { "env": "qa.yaml" } },
+        { "name": "a", "parameters": {} },
+        { "parameters": [1] },
+    ]);
+    let reply = stamped(json!(["base.yaml", "env/{env}", "of/{cluster}.yaml?"]), sets);
+    let lines: Vec<Json> = reply.has(200).text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let texts: Vec<&Json> = lines.iter().map(|line| &line["yaml_content"]).collect();
+    assert_eq!(texts, [&json!("n: 2-base-none"), &json!("n: 1-own-dev"), &json!("n: 3-base-none"), &Json::Null, &Json::Null, &Json::Null]);
+    let said = |at: usize| lines[at]["errors"][0].to_string();
+    for (at, parts) in [
+        (3, &["invalid_layers", "`files` has no `env/qa.yaml`", "env/{env}"][..]),
+        (4, &["invalid_layers", "the cluster has no `env`"]),
+    ] {
+        assert_eq!(lines[at]["status"], 422);
+        parts.iter().for_each(|part| assert!(said(at).contains(part), "no {part} in {}", said(at)));
+    }
+    // What is wrong for all sets is an error of the request.
+    stamped(json!(["env/{env.yaml"]), json!([])).is(422, "invalid_layers");
+    let body = json!({ "sets": [], "layers": ["a.yaml"], "files": { "a.yaml": "a: [" } });
+    server.send(&server.admin, "POST", &path, &body).is(422, "invalid_layers");
+    let body = json!({ "sets": [], "layers": ["a.yaml"], "files": { "a.yaml": [1] } });
+    server.send(&server.admin, "POST", &path, &body).is(422, "invalid_layers");
+}

@@ -132,7 +132,7 @@ impl<'t, 'w, 'f: 't> Forms<'t, 'w, 'f> {
         // The values mean the same in a table and elsewhere only if they have the same kinds.
         let mut form = [form, vec![u8::from(own.is_table)]].concat();
         form.extend(own.cluster.group().to_le_bytes());
-        form.extend_from_slice(own.identity.kube_version.as_bytes());
+        form.extend_from_slice(own.identity.kube.as_bytes());
         if !self.known.contains_key(&form) && self.known.len() >= REMEMBERED {
             return None;
         }

@@ -107,7 +107,7 @@ impl Repeats {
     /// Returns a hash of all that a text is made of.
     fn key(&self, own: &OwnValues<'_>) -> Option<u128> {
         let identity = &own.identity;
-        let texts = [&identity.name, &identity.namespace, &identity.kube_version].map(String::as_str);
+        let texts = [&identity.name, &identity.namespace, &identity.kube].map(String::as_str);
         let all = (own.cluster.group(), own.is_table, texts, Data::Map(own.values.clone()));
         Some(xxh3_128_with_seed(&rmp_serde::to_vec(&all).ok()?, self.seed))
     }

@@ -13,6 +13,7 @@ fn chart<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>) -> ChartSet {
         groups: Vec::new(),
         namespace: None,
         kube_version: None,
+        api_versions: Vec::new(),
         is_one_of_many: false,
         release: Release::default(),
         capabilities: Capabilities::default(),

@@ -1,7 +1,7 @@
 //! A template rendered for many sets of parameters in one request. Each result is a line of JSON, sent as soon as it is
 //! ready.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -20,10 +20,11 @@ use super::Shared;
 use crate::fair::{Held, Identity};
 use crate::server::authentication::Caller;
 use crate::server::extract::{Json, Path, RequestBody};
+use crate::render::ParameterLayers;
 use crate::server::response::{ApiError, CutOff, LineWriter, Result, line_body};
 use crate::{CatalogError, ErrorKind, ParameterSet, Stamped, Stamper};
 use dropforge::bulk::Merge;
-use dropforge::value::DataMap;
+use dropforge::value::{Data, DataMap};
 
 /// Number of sets that are rendered, or whose lines wait for those before them.
 const AHEAD: usize = 4;
@@ -45,7 +46,15 @@ struct StampRequest {
     #[serde(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     shared: Option<DataMap>,
-    /// The effect of a set on the shared parameters.
+    /// Paths of files to merge over the shared parameters, low to high, as in a project: `env/{env}.yaml` for the `env` of
+    /// each set. With `?` at the end, a file may be missing. `{cluster}` is the name of the set.
+    #[serde(default)]
+    layers: Vec<String>,
+    /// The files of layers by their paths: maps of parameters, or texts.
+    #[serde(default)]
+    #[schema(value_type = Option<serde_json::Value>)]
+    files: BTreeMap<String, Data>,
+    /// The effect of a set on the shared parameters and layers.
     #[serde(default)]
     merge: MergeBy,
 }
@@ -68,6 +77,7 @@ enum MergeBy {
         (status = 200, body = Stamped, content_type = "application/x-ndjson", description = "A line for each set."),
         (status = 403, body = CatalogError, description = "`template_not_accessible`"),
         (status = 404, body = CatalogError, description = "`template_not_found`"),
+        (status = 422, body = CatalogError, description = "`invalid_layers`"),
     ))]
 async fn stamp_template(
     State(service): State<Shared>,
@@ -83,13 +93,16 @@ async fn stamp_template(
         return Err(busy());
     }
     let Json { value, mut held, .. } = body.json(&service).await?;
-    let StampRequest { sets, defaults, shared, merge } = value;
+    let StampRequest { sets, defaults, shared, layers, files, merge } = value;
     let mut stamper = stamper.with_defaults(defaults);
-    if let Some(shared) = shared {
-        let merge = match merge {
-            MergeBy::Deep => Merge::Deep,
-            MergeBy::Replace => Merge::Replace,
-        };
+    let merge = match merge {
+        MergeBy::Deep => Merge::Deep,
+        MergeBy::Replace => Merge::Replace,
+    };
+    if !layers.is_empty() {
+        let layers = ParameterLayers::new(shared.unwrap_or_default(), &layers, files, merge)?;
+        stamper = stamper.layered(layers);
+    } else if let Some(shared) = shared {
         stamper = stamper.over(shared, merge);
     }
     let sets: Arc<[ParameterSet]> = sets.into();
