@@ -114,7 +114,7 @@ fn releases_are_selected_by_name_and_label() {
     let sandbox = project();
     sandbox.run(&["stamp", "-r", "web"]).expect(0).says(&["3 files"]);
     sandbox.run(&["stamp", "-r", "team=core", "-l", "env=dev"]).expect(0).says(&["3 files for 2 clusters"]);
-    sandbox.run(&["stamp", "-r", "none"]).expect(2).says(&["-r none", "available: api, tools-{env}, web"]);
+    sandbox.run(&["stamp", "-r", "none"]).expect(2).says(&["no release is named `none`", "available: api, tools-{env}, web"]);
     sandbox
         .run(&["stamp", "--no-project", "tools", "--fleet=clusters.yaml", "-oout", "-r", "web"])
         .expect(2)
