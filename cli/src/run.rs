@@ -381,12 +381,18 @@ impl RunArgs<'_> {
             }
         };
         bar.finish_and_clear();
-        warn(run, stderr);
-        let report = report?;
-        if report.is_left_out {
+        let is_left_out = report.as_ref().is_ok_and(|report| report.is_left_out);
+        warn(run, self.has_all_clusters(run) && !seen.is_narrowed() && !is_left_out, stderr);
+        if is_left_out {
             stderr.detail("nothing has changed since the last run, so nothing was rendered");
         }
-        Ok(with_hints(report, run))
+        Ok(with_hints(report?, run))
+    }
+
+    /// Returns `true` if the run renders all clusters of its fleet.
+    fn has_all_clusters(&self, run: &Run) -> bool {
+        let is_one = self.fleet.is_some_and(FleetArgs::is_one);
+        run.selector.is_empty() && !is_one && self.share == RunPart::All
     }
 
     /// Stamps clusters as they come.
@@ -411,7 +417,7 @@ impl RunArgs<'_> {
         let mode = RunMode::Batches(fleet);
         let report = self.to(Some("--stream"), files, |target| run.stamp(plan, &options, watch, target, mode));
         bar.finish_and_clear();
-        warn(run, stderr);
+        warn(run, self.has_all_clusters(run), stderr);
         Ok(with_hints(report?, run))
     }
 
@@ -487,9 +493,9 @@ impl RunArgs<'_> {
 }
 
 /// Prints the warnings that a run has found in outputs.
-fn warn(run: &Run, stderr: &Stderr) {
+fn warn(run: &Run, is_whole: bool, stderr: &Stderr) {
     kube_schemas::warn(run.kinds.as_ref(), stderr);
-    run.set.warnings().iter().for_each(|warning| stderr.diagnostic(warning));
+    run.set.warnings(is_whole).iter().for_each(|warning| stderr.diagnostic(warning));
 }
 
 /// Adds hints for users of Terraform to the errors of HCL templates.

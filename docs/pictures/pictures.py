@@ -1,4 +1,4 @@
-"""Runs the command in a copy of `examples/fleet` and draws what it prints."""
+"""Runs the command in copies of `examples/fleet` and `examples/estate`, and draws what it prints."""
 
 import json
 import os
@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import change
+import estate
 import session
 
 HERE = Path(__file__).parent
@@ -24,6 +25,9 @@ dir = "out"
 """
 STAMP = "dropforge stamp"
 CHANGE = ["sed", "-i", "/^  edge:/s/memory: 96Mi/memory: 128Mi/", "values.yaml"]
+# The line of an environment that changes.
+ENVIRONMENT = "values/env/prod.yaml"
+REPLICAS = ["sed", "-i", "s/^    replicas: 5$/    replicas: 6/", ENVIRONMENT]
 DEPLOYMENT = "templates/deployment.yaml.tera"
 # The lines of the session with their exit codes.
 SESSION = [
@@ -38,12 +42,13 @@ SESSION = [
 
 
 class Project:
-    """A copy of the example, in a folder of its own."""
+    """A copy of an example, in a folder of its own."""
 
-    def __init__(self, folder: Path, command: Path) -> None:
-        self.folder = folder / "fleet"
-        shutil.copytree(HERE / "../../examples/fleet", self.folder)
-        (self.folder / "dropforge.toml").write_text(PROJECT)
+    def __init__(self, folder: Path, command: Path, example: str) -> None:
+        self.folder = folder / example
+        shutil.copytree(HERE / "../../examples" / example, self.folder)
+        if not (self.folder / "dropforge.toml").exists():
+            (self.folder / "dropforge.toml").write_text(PROJECT)
         commands = folder / "bin"
         commands.mkdir()
         # The commands of the session print colours although nobody watches.
@@ -83,6 +88,27 @@ def draw_change(project: Project) -> str:
     return change.draw(before, after, diff, clusters(project), changed)
 
 
+def draw_estate(project: Project) -> str:
+    """Draws a change of one environment and the releases that it changes."""
+    values = project.folder / ENVIRONMENT
+    before = values.read_text().splitlines()
+    project.run(f"{STAMP} -q", 0)
+    files = sorted((project.folder / "rendered").glob("[!.]*/*/*"))
+    contents = {path: path.read_text() for path in files}
+    subprocess.run(REPLICAS, cwd=project.folder, check=True)
+    after = values.read_text().splitlines()
+    diff = project.run(f"{STAMP} --diff -q", 3)
+    project.run(f"{STAMP} -q", 0)
+    clusters: dict[str, dict[str, bool]] = {}
+    for path in files:
+        cluster, release = path.parts[-3:-1]
+        releases = clusters.setdefault(cluster, {})
+        releases[release] = releases.get(release, False) or path.read_text() != contents[path]
+    # The environments are rows.
+    rows = sorted(clusters.items(), key=lambda one: one[0].split("-")[1])
+    return estate.draw(ENVIRONMENT, before, after, diff, dict(rows))
+
+
 def draw_session(project: Project) -> str:
     """Draws a session on a terminal."""
     return session.draw([(line, project.run(line, code)) for line, code in SESSION])
@@ -91,9 +117,14 @@ def draw_session(project: Project) -> str:
 def main() -> None:
     command = Path(os.environ["DROPFORGE"])
     stale = []
-    for name, draw in {"change.svg": draw_change, "session.svg": draw_session}.items():
+    pictures = {
+        "change.svg": (draw_change, "fleet"),
+        "estate.svg": (draw_estate, "estate"),
+        "session.svg": (draw_session, "fleet"),
+    }
+    for name, (draw, example) in pictures.items():
         with tempfile.TemporaryDirectory() as folder:
-            text = draw(Project(Path(folder), command))
+            text = draw(Project(Path(folder), command, example))
         if "--check" not in sys.argv:
             (HERE / name).write_text(text)
         elif not (HERE / name).exists() or (HERE / name).read_text() != text:

@@ -298,3 +298,32 @@ fn a_terminal_has_completion_history_and_continued_lines() {
     terminal.press(":quit\r");
     assert_eq!(child.wait().expect("ended").code(), Some(0));
 }
+
+#[test]
+fn layers_follow_the_chosen_cluster() {
+    let sandbox = Sandbox::with(&[
+        ("fleet.yaml", "- {name: eu, env: prod}\n- {name: us, env: dev, size: 7}\n"),
+        ("base.yaml", "size: 1\nzone: base\ndebug: false\n"),
+        ("env/prod.yaml", "size: 5\ndebug: null\n"),
+        ("env/dev.yaml", "zone: dev\n"),
+        ("t/a.tera", "{{ size }}{{ zone }}"),
+        (
+            "dropforge.toml",
+            "templates = [\"t\"]\nfleet = [\"fleet.yaml\"]\nlayers = [\"base.yaml\", \"env/{env}.yaml\"]\n",
+        ),
+    ]);
+    let lines = ":cluster eu\nsize\nzone\ndebug is defined\n:cluster us\nsize\nzone\n{% include \"a.tera\" %}\n:set size=9\nsize\n";
+    let outcome = sandbox.feed(&["console"], lines).expect(0);
+    assert_eq!(outcome.stdout, "5\n\"base\"\nfalse\n7\n\"dev\"\n7dev\n9\n");
+    // The origins of values are the layers of the cluster.
+    let listed = sandbox.feed(&["console"], ":cluster us\n:inputs\n").expect(0).stdout;
+    for part in ["fleet.yaml:2", "env/dev.yaml:1:7"] {
+        assert!(listed.contains(part), "no {part} in {listed}");
+    }
+    assert!(!listed.contains("env/prod.yaml"), "{listed}");
+    // The layer of another environment is missing only for its cluster.
+    sandbox.replace("fleet.yaml", "- {name: eu, env: prod}\n- {name: us, env: qa}\n");
+    let outcome = sandbox.feed(&["console"], ":cluster eu\nsize\n:cluster us\nsize\n").expect(1);
+    assert_eq!(outcome.stdout, "5\n");
+    outcome.says(&["env/qa.yaml", "env/{env}.yaml"]);
+}

@@ -230,3 +230,53 @@ fn a_shard_shows_what_it_would_change() {
     });
     assert_eq!(counts.sum::<usize>(), 80);
 }
+
+#[test]
+fn shards_of_a_project_know_layers_and_releases() {
+    let sandbox = Sandbox::new();
+    let clusters: String = (0..40)
+        .map(|nth| format!("- {{name: c{nth}, env: {}}}\n", if nth % 2 == 0 { "prod" } else { "dev" }))
+        .collect();
+    sandbox.write("clusters.yaml", &clusters);
+    sandbox.write("base.yaml", "size: 1\nzone: all\n");
+    sandbox.write("env/prod.yaml", "size: 5\n");
+    sandbox.write("env/dev.yaml", "zone: dev\n");
+    sandbox.write("t/a.yaml.tera", "kind: A\nmetadata: {name: {{ name }}{{ end | default(value='') }}}\nspec: {size: {{ size }}, zone: {{ zone }}}\n");
+    sandbox.write("prod.yaml", "spec: {patched: true}\n");
+    sandbox.write("two.yaml", "end: -two\n");
+    sandbox.write(
+        "dropforge.toml",
+        r#"fleet = ["clusters.yaml"]
+layers = ["base.yaml", "env/{env}.yaml"]
+[[release]]
+name = "one"
+templates = ["t"]
+patches = [{ target = { kind = "A", name = "c0" }, merge = "{env}.yaml?" }]
+[[release]]
+name = "two"
+templates = ["t"]
+values = ["two.yaml"]
+when = "env == 'prod'"
+"#,
+    );
+    sandbox.run(&["stamp", "-o", "whole"]).expect(0);
+    let whole = sandbox.outputs("whole");
+    assert_eq!(whole.len(), 60);
+    assert!(whole["c0/one/a.yaml"].contains("patched: true") && whole["c1/one/a.yaml"].contains("zone: dev"));
+    for index in 0..4 {
+        let mut command = sandbox.command(&["stamp", "-o", "out", "--shards", "4"]);
+        command.env("JOB_COMPLETION_INDEX", index.to_string());
+        // The patch is for a cluster of one shard, and no other warns of it.
+        let stderr = outcome(command).expect(0).stderr;
+        assert!(!stderr.contains("warning"), "shard {index}: {stderr}");
+    }
+    sandbox.run(&["stamp", "-o", "out", "--finish", "4"]).expect(0);
+    assert_eq!(sandbox.outputs("out"), whole);
+    sandbox.run(&["stamp", "-o", "out", "--check"]).expect(0);
+    // A layer that changes between shards changes the run.
+    let mut command = sandbox.command(&["stamp", "-o", "out", "--shards", "4"]);
+    command.env("JOB_COMPLETION_INDEX", "0");
+    outcome(command).expect(0);
+    sandbox.replace("env/prod.yaml", "size: 6\n");
+    sandbox.run(&["stamp", "-o", "out", "--finish", "4"]).expect(2).says(&["none of 4 shards has stamped this plan"]);
+}

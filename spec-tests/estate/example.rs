@@ -47,3 +47,22 @@ fn the_tokens_of_the_example_are_masked() {
         assert!(!shown.contains("e4871d") && !shown.contains("prod-other"), "{shown}");
     }
 }
+
+#[test]
+fn secrets_of_the_cluster_hide_nothing_of_a_chart_that_does_not_get_them() {
+    let sandbox = Sandbox::of_example("estate");
+    sandbox.run(&["stamp"]).expect(0);
+    let of_web = |text: &str| {
+        sandbox.replace("values/env/prod.yaml", text);
+        sandbox.run(&["stamp", "--diff", "-r", "web", "-l", "name=eu-prod-1"]).expect(3).stdout
+    };
+    let prod = sandbox.read("values/env/prod.yaml");
+    let shown = of_web(&prod.replace("replicas: 5", "replicas: 6"));
+    assert!(shown.contains("replicas: 6") && !shown.contains('…'), "{shown}");
+    // A value of the release that the schema marks is hidden, and so is what is made of all of them.
+    let schema =
+        r#"{"properties": {"releases": {"properties": {"web": {"properties": {"host": {"writeOnly": true}}}}}}}"#;
+    sandbox.replace("values.schema.json", schema);
+    let shown = of_web(&prod.replace("replicas: 5", "replicas: 6\n    host: hidden.example"));
+    assert!(!shown.contains("hidden.example") && shown.contains("checksum/config: …"), "{shown}");
+}

@@ -334,3 +334,33 @@ fn shards_know_the_patches() {
     sandbox.run(&["stamp", "--shard", "1/2"]).expect(0);
     sandbox.run(&["stamp", "--finish", "2"]).says(&["E0923"]);
 }
+
+#[test]
+fn a_patch_for_other_clusters_is_no_warning() {
+    let patch = "patches = [{ target = { kind = \"Deployment\", labels = \"zone=z1\" }, merge = \"x.yaml\" }]\n";
+    let sandbox = project(patch);
+    sandbox.write("x.yaml", "spec: {paused: true}\n");
+    sandbox.write("chart/templates/all.yaml", &CHART.replace("tier: front}", "tier: front, zone: {{ .Values.zone }}}"));
+    sandbox.write("chart/values.yaml", "replicas: 2\ntag: v1\nenv: a\nname: a\ntoken: a\nzone: a\n");
+    sandbox.replace(
+        "clusters.yaml",
+        "- {name: eu, releases: {web: {zone: z1}}}\n- {name: us, releases: {web: {zone: z2}}}\n",
+    );
+    for args in [
+        &["stamp"][..],
+        &["stamp", "-l", "name=us"],
+        &["stamp", "-l", "name=us", "--dry-run"],
+        &["render", "--cluster", "us"],
+        &["check", "-l", "name=us"],
+    ] {
+        let outcome = sandbox.run(args).expect(0);
+        assert!(!outcome.stderr.contains("is for no object"), "{args:?}: {}", outcome.stderr);
+    }
+    // It is one if all clusters are rendered.
+    sandbox.replace("dropforge.toml", &sandbox.read("dropforge.toml").replace("zone=z1", "zone=z3"));
+    for args in [&["stamp"][..], &["check"]] {
+        sandbox.run(args).expect(0).says(&["is for no object of the run"]);
+    }
+    let outcome = sandbox.run(&["stamp", "-l", "name=us", "--strict"]).expect(0);
+    assert!(!outcome.stderr.contains("is for no object"), "{}", outcome.stderr);
+}

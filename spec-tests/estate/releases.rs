@@ -114,7 +114,10 @@ fn releases_are_selected_by_name_and_label() {
     let sandbox = project();
     sandbox.run(&["stamp", "-r", "web"]).expect(0).says(&["3 files"]);
     sandbox.run(&["stamp", "-r", "team=core", "-l", "env=dev"]).expect(0).says(&["3 files for 2 clusters"]);
-    sandbox.run(&["stamp", "-r", "none"]).expect(2).says(&["no release is named `none`", "available: api, tools-{env}, web"]);
+    sandbox
+        .run(&["stamp", "-r", "none"])
+        .expect(2)
+        .says(&["no release is named `none`", "available: api, tools-{env}, web"]);
     sandbox
         .run(&["stamp", "--no-project", "tools", "--fleet=clusters.yaml", "-oout", "-r", "web"])
         .expect(2)
@@ -392,12 +395,37 @@ fn clusters_give_the_apis_that_charts_see() {
         ("ap", [true, false, false, true, false, true]),
     ] {
         let made = sandbox.read(&format!("out/{cluster}/web/apis.yaml"));
-        let found: Vec<bool> = made.lines().filter(|line| line.contains('=')).map(|line| line.ends_with("=true")).collect();
+        let found: Vec<bool> =
+            made.lines().filter(|line| line.contains('=')).map(|line| line.ends_with("=true")).collect();
         assert_eq!(found, wanted, "{cluster}: {made}");
     }
     // A cluster without the value, and one with a value that is no list of texts.
-    for (apis, said) in [("", "the cluster has no `apis`"), (", apis: {a: 1}", "`apis` is a map"), (", apis: [[a]]", "an item of `apis` is a list")] {
+    for (apis, said) in [
+        ("", "the cluster has no `apis`"),
+        (", apis: {a: 1}", "`apis` is a map"),
+        (", apis: [[a]]", "an item of `apis` is a list"),
+    ] {
         sandbox.replace("clusters.yaml", &format!("- {{name: eu, env: prod{apis}}}\n"));
         sandbox.run(&["stamp"]).expect(4).says(&[said, "release: web"]);
+    }
+}
+
+#[test]
+fn why_of_a_pack_knows_the_release() {
+    let sandbox = Sandbox::with(&[
+        ("t/a.yaml.tera", "kind: A\nmetadata: {name: {{ name }}}\nspec: {{ v }}\n"),
+        ("clusters.yaml", "- {name: eu}\n- {name: us}\n"),
+        ("one.yaml", "v: 1\n"),
+        ("two.yaml", "v: 2\n"),
+        (
+            "dropforge.toml",
+            "fleet = [\"clusters.yaml\"]\n[[release]]\nname = \"one\"\ntemplates = [\"t\"]\nvalues = [\"one.yaml\"]\n[[release]]\nname = \"two\"\ntemplates = [\"t\"]\nvalues = [\"two.yaml\"]\n",
+        ),
+    ]);
+    sandbox.run(&["stamp", "-o", "out", "--pack", "tar.zst"]).expect(0);
+    for (release, values) in [("one", "one.yaml:1:4"), ("two", "two.yaml:1:4")] {
+        let outcome = sandbox.run(&["why", &format!("out/us/{release}/a.yaml:3")]).expect(0);
+        assert!(outcome.stdout.contains(values), "no {values} in {}", outcome.stdout);
+        assert!(!outcome.stdout.contains("writes it like this now"), "{}", outcome.stdout);
     }
 }

@@ -27,7 +27,10 @@ templates = ["templates"]
 values = ["more.yaml"]
 "#,
     ),
-    ("clusters.yaml", "- {name: eu-1, env: prod, size: 9}\n- {name: us-1, env: dev}\n- {name: us-2, env: dev, web: false}\n"),
+    (
+        "clusters.yaml",
+        "- {name: eu-1, env: prod, size: 9}\n- {name: us-1, env: dev}\n- {name: us-2, env: dev, web: false}\n",
+    ),
     ("base.yaml", "web: true\nsize: 1\nkube: v1.33.0\npassword: hunter2secret\n"),
     ("values.schema.json", r#"{"properties": {"password": {"type": "string", "writeOnly": true}}}"#),
     ("env/prod.yaml", "size: 5\nkube: v1.34.0\n"),
@@ -42,8 +45,14 @@ values = ["more.yaml"]
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: {{ .Release.Name }}, namespace: {{ .Release.Namespace }}}\nspec:\n  replicas: {{ .Values.replicas }}\n  image: web:{{ .Values.tag }}\n  kube: {{ .Capabilities.KubeVersion }}\n",
     ),
     ("chart/templates/svc.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: {{ .Release.Name }}}\n"),
-    ("chart/tests/own.test.yaml", "tests:\n  - it: stands alone\n    template: templates/svc.yaml\n    asserts: [isKind: {of: Service}]\n"),
-    ("templates/ns.yaml.tera", "kind: Namespace\nmetadata: {name: {{ env }}, tier: {{ tier }}, size: {{ size }}, key: {{ password }}}\n"),
+    (
+        "chart/tests/own.test.yaml",
+        "tests:\n  - it: stands alone\n    template: templates/svc.yaml\n    asserts: [isKind: {of: Service}]\n",
+    ),
+    (
+        "templates/ns.yaml.tera",
+        "kind: Namespace\nmetadata: {name: {{ env }}, tier: {{ tier }}, size: {{ size }}, key: {{ password }}}\n",
+    ),
 ];
 
 fn project(suite: &str) -> Sandbox {
@@ -137,15 +146,39 @@ tests:
 #[test]
 fn mistakes_name_what_there_is() {
     for (suite, parts) in [
-        ("release: wbe\ncluster: eu-1\ntests: [{asserts: [hasDocuments: {count: 1}]}]\n", &["no release is named `wbe`", "did you mean `web`", "base-{env}, web"][..]),
-        ("release: web\ntests: [{cluster: eu-2, asserts: [hasDocuments: {count: 1}]}]\n", &["no cluster is named `eu-2`", "did you mean"]),
+        (
+            "release: wbe\ncluster: eu-1\ntests: [{asserts: [hasDocuments: {count: 1}]}]\n",
+            &["no release is named `wbe`", "did you mean `web`", "base-{env}, web"][..],
+        ),
+        (
+            "release: web\ntests: [{cluster: eu-2, asserts: [hasDocuments: {count: 1}]}]\n",
+            &["no cluster is named `eu-2`", "did you mean"],
+        ),
         ("release: web\ntests: [{asserts: [hasDocuments: {count: 1}]}]\n", &["names no cluster"]),
-        ("release: web\ncluster: eu-1\ntests: [{template: x.yaml, asserts: [hasDocuments: {count: 1}]}]\n", &["there is no template `x.yaml`", "templates/svc.yaml, templates/web.yaml"]),
-        ("release: web\ncluster: eu-1\ncapabilities: {majorVersion: 1}\ntests: [{asserts: [hasDocuments: {count: 1}]}]\n", &["`capabilities` has no effect on a release"]),
-        ("tests: [{cluster: eu-1, template: ns.yaml.tera, asserts: [hasDocuments: {count: 1}]}]\nroot: ../templates\n", &["the cluster `eu-1` needs a release"]),
-        ("tests: [{release: web, asserts: [hasDocuments: {count: 1}]}]\nroot: ../templates\n", &["stands above the tests of its suite"]),
-        ("release: web\nroot: ../chart\ncluster: eu-1\ntests: [{asserts: [hasDocuments: {count: 1}]}]\n", &["`root` has no effect"]),
-        ("release: web\ncluster: {name: ap-1, env: qa}\ntests: [{asserts: [hasDocuments: {count: 1}]}]\n", &["env/qa.yaml"]),
+        (
+            "release: web\ncluster: eu-1\ntests: [{template: x.yaml, asserts: [hasDocuments: {count: 1}]}]\n",
+            &["there is no template `x.yaml`", "templates/svc.yaml, templates/web.yaml"],
+        ),
+        (
+            "release: web\ncluster: eu-1\ncapabilities: {majorVersion: 1}\ntests: [{asserts: [hasDocuments: {count: 1}]}]\n",
+            &["`capabilities` has no effect on a release"],
+        ),
+        (
+            "tests: [{cluster: eu-1, template: ns.yaml.tera, asserts: [hasDocuments: {count: 1}]}]\nroot: ../templates\n",
+            &["the cluster `eu-1` needs a release"],
+        ),
+        (
+            "tests: [{release: web, asserts: [hasDocuments: {count: 1}]}]\nroot: ../templates\n",
+            &["stands above the tests of its suite"],
+        ),
+        (
+            "release: web\nroot: ../chart\ncluster: eu-1\ntests: [{asserts: [hasDocuments: {count: 1}]}]\n",
+            &["`root` has no effect"],
+        ),
+        (
+            "release: web\ncluster: {name: ap-1, env: qa}\ntests: [{asserts: [hasDocuments: {count: 1}]}]\n",
+            &["env/qa.yaml"],
+        ),
     ] {
         let sandbox = project(suite);
         let outcome = sandbox.run(&["test", "tests"]);
@@ -156,7 +189,8 @@ fn mistakes_name_what_there_is() {
 
 #[test]
 fn secrets_are_masked_in_failures() {
-    let sandbox = project("release: base-{env}\ncluster: us-1\ntests: [{asserts: [equal: {path: metadata.key, value: x}]}]\n");
+    let sandbox =
+        project("release: base-{env}\ncluster: us-1\ntests: [{asserts: [equal: {path: metadata.key, value: x}]}]\n");
     let outcome = sandbox.run(&["test", "tests", "--schema", "values.schema.json"]).expect(1);
     assert!(!outcome.stderr.contains("hunter2secret"), "{}", outcome.stderr);
 }

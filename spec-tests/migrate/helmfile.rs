@@ -276,12 +276,18 @@ fn patches_of_releases_become_patches_of_the_project() {
     values: [{all: 1}]
 ",
     );
-    sandbox.write("hf/charts/web/templates/web.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: {{ .Release.Name }}}\nspec: {{ .Values | toJson }}\n");
+    sandbox.write(
+        "hf/charts/web/templates/web.yaml",
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: {{ .Release.Name }}}\nspec: {{ .Values | toJson }}\n",
+    );
     sandbox.write(
         "hf/patches/merge.yaml.gotmpl",
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {size: {{ .Values.size }}}\n",
     );
-    sandbox.write("hf/patches/json.yaml", "target: {kind: Deployment, labelSelector: '!none'}\npatch: [{op: test, path: /spec/second, value: '0644'}]\n");
+    sandbox.write(
+        "hf/patches/json.yaml",
+        "target: {kind: Deployment, labelSelector: '!none'}\npatch: [{op: test, path: /spec/second, value: '0644'}]\n",
+    );
     import(&sandbox, "helmfile", "hf/helmfile.yaml");
     let project = sandbox.read("new/dropforge.toml");
     for part in [

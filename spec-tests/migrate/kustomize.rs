@@ -7,7 +7,7 @@ use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{Data, yaml};
 
-use super::import;
+use super::{add_chart, import};
 use crate::first_hour::state::{is_missing, kubectl};
 use crate::support::{Sandbox, outcome, tree};
 
@@ -310,7 +310,7 @@ unknown: 1
         "`none.yaml` does not exist",
         "`alone` is used by no other folder",
         "`sub` has no `kustomization.yaml`",
-        "kustomization.yaml:2:1: warning[E0951]: `helmCharts` of Kustomize is not translated",
+        "kustomization.yaml:2:14: warning[E0951]: the chart `x` is not in the repository",
         "`r.yaml` does not exist",
         "a replacement is not translated: there is no `data`",
         "no object of this folder is meant by the patch",
@@ -348,7 +348,10 @@ const PATCHES: &[(&str, &str)] = &[
     ("apiVersion: v1\nkind: ConfigMap\ndata: {a: b}\nspec: {ports: [{port: 1}]}", "spec: {ports: [{port: 2}]}"),
     ("kind: C\nspec: {a: {x: 1}}", "spec: {a: {$patch: replace, y: 1}}"),
     ("kind: D\nspec: {a: 1}", "$patch: delete"),
-    ("kind: E\nspec: {a: [1, 2], b/c: x, o: {k: v}}", "- {op: add, path: /spec/a/-, value: 3}\n- {op: move, from: /spec/o, path: /spec/p}\n- {op: test, path: /spec/b~1c, value: x}\n- {op: replace, path: /spec/a/0, value: {q: null}}\n- {op: copy, from: /spec/a, path: /spec/d}"),
+    (
+        "kind: E\nspec: {a: [1, 2], b/c: x, o: {k: v}}",
+        "- {op: add, path: /spec/a/-, value: 3}\n- {op: move, from: /spec/o, path: /spec/p}\n- {op: test, path: /spec/b~1c, value: x}\n- {op: replace, path: /spec/a/0, value: {q: null}}\n- {op: copy, from: /spec/a, path: /spec/d}",
+    ),
 ];
 
 #[test]
@@ -360,9 +363,11 @@ fn patches_give_what_kustomize_gives() {
         objects.push_str(&format!("---\n{version}{object}{metadata}"));
         let lines = patch.replace('\n', "\n      ");
         let target = format!("  - target: {{labelSelector: 'nth in ({nth}, 99),!none'}}\n    patch: |-\n");
-        let head: String = object.lines().filter(|line| !line.starts_with(['s', 'd'])).map(|l| format!("{l}; ")).collect();
+        let head: String =
+            object.lines().filter(|line| !line.starts_with(['s', 'd'])).map(|l| format!("{l}; ")).collect();
         let head = format!("{version}{head}").replace("; ", "\n").replace('\n', "\n      ");
-        let named = if patch.starts_with('-') { String::new() } else { format!("{}metadata: {{name: o{nth}}}\n      ", head) };
+        let named =
+            if patch.starts_with('-') { String::new() } else { format!("{}metadata: {{name: o{nth}}}\n      ", head) };
         patches.push_str(&format!("{target}      {named}{lines}\n"));
     }
     let sandbox = Sandbox::with(&[
@@ -372,7 +377,50 @@ fn patches_give_what_kustomize_gives() {
     import(&sandbox, "kustomize", "a");
     compare(&sandbox, &[("default", "a")]);
     let made: String = tree(&sandbox.path("new/out")).into_values().collect();
-    for (part, is_there) in [("gone", false), ("targetPort: 8080", true), ("value: \"3\"", true), ("kind: D\n", false)] {
+    for (part, is_there) in [("gone", false), ("targetPort: 8080", true), ("value: \"3\"", true), ("kind: D\n", false)]
+    {
         assert_eq!(made.contains(part), is_there, "{part}\n{made}");
     }
+}
+
+#[test]
+fn charts_become_releases_with_their_values_and_patches() {
+    let sandbox = Sandbox::with(&[
+        (
+            "k/base/kustomization.yaml",
+            "helmGlobals: {chartHome: ../charts}\nresources: [cm.yaml]\nhelmCharts:\n  - name: web\n    releaseName: shop\n    namespace: shop\n    valuesFile: values.yaml\n    valuesInline: {replicas: 3}\n    kubeVersion: 1.33.0\n",
+        ),
+        ("k/base/cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"),
+        ("k/base/values.yaml", "replicas: 2\ntag: v1\n"),
+        ("k/overlays/dev/kustomization.yaml", "resources: [../../base]\n"),
+        (
+            "k/overlays/prod/kustomization.yaml",
+            "resources: [../../base]\npatches:\n  - target: {kind: Deployment, name: sh.*}\n    patch: '[{op: add, path: /spec/prod, value: true}]'\n  - patch: |-\n      apiVersion: apps/v1\n      kind: Deployment\n      metadata: {name: shop}\n      spec: {tag: null}\n  - patch: |-\n      apiVersion: v1\n      kind: ConfigMap\n      metadata: {name: a}\n      data: {a: b}\n",
+        ),
+    ]);
+    add_chart(&sandbox, "k/charts/web");
+    let chart = sandbox.read("k/charts/web/templates/web.yaml");
+    sandbox.write("k/charts/web/templates/web.yaml", &format!("apiVersion: apps/v1\n{chart}"));
+    import(&sandbox, "kustomize", "k");
+    let dev = sandbox.read("new/out/dev/shop/web.yaml");
+    for part in [r#"spec: {"replicas":3,"tag":"v1"}"#, "namespace: shop", "kube: v1.33.0"] {
+        assert!(dev.contains(part), "no {part} in {dev}");
+    }
+    let prod = sandbox.read("new/out/prod/shop/web.yaml");
+    for (part, is_there) in [("prod: true", true), ("\"replicas\": 3", true), ("tag", false)] {
+        assert_eq!(prod.contains(part), is_there, "{part} in {prod}");
+    }
+    let map: String = tree(&sandbox.path("new/out/prod")).into_values().collect();
+    assert!(map.contains("a: b"), "{map}");
+    // What charts do not get is told.
+    sandbox.write(
+        "k/overlays/dev/kustomization.yaml",
+        "resources: [../../base]\nnamePrefix: dev-\nnamespace: x\nlabels: []\n",
+    );
+    let outcome = sandbox.run(&["init", "other", "--from", "kustomize", "k"]).expect(0);
+    for key in ["namePrefix", "namespace"] {
+        let said = format!("`{key}` is not applied to the objects of the chart `shop`");
+        assert!(outcome.stderr.contains(&said), "no {said} in {}", outcome.stderr);
+    }
+    assert!(!outcome.stderr.contains("`labels`"), "{}", outcome.stderr);
 }

@@ -327,7 +327,7 @@ impl RunSet for ChartSet {
         Ok(found)
     }
 
-    fn warnings(&self) -> Vec<Box<Diagnostic>> {
+    fn warnings(&self, _: bool) -> Vec<Box<Diagnostic>> {
         self.check.warnings().to_vec()
     }
 

@@ -189,12 +189,10 @@ impl Pattern {
                     check_value(cluster, "cluster name")?;
                     all.push_str(cluster);
                 }
-                PatternPart::Placeholder(path, default) => {
-                    match get(path)?.or_else(|| default.clone()) {
-                        Some(text) => all.push_str(&text),
-                        None => return Ok(Err(path)),
-                    }
-                }
+                PatternPart::Placeholder(path, default) => match get(path)?.or_else(|| default.clone()) {
+                    Some(text) => all.push_str(&text),
+                    None => return Ok(Err(path)),
+                },
             }
         }
         Ok(Ok(all))

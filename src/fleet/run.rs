@@ -151,7 +151,7 @@ impl Run {
 
     /// Returns `true` if rendering has found something to warn of.
     fn has_warnings(&self) -> bool {
-        !self.set.warnings().is_empty() || self.kinds.as_ref().is_some_and(|kinds| !kinds.warnings().is_empty())
+        !self.set.warnings(true).is_empty() || self.kinds.as_ref().is_some_and(|kinds| !kinds.warnings().is_empty())
     }
 
     /// Stamps a plan of this run, or a part of it. A run that would change nothing is left out, if its options name the last one.

@@ -38,6 +38,11 @@ impl Layers {
         self.schemas().is_some_and(|schemas| schemas.have_secrets()) || !self.decrypted.is_empty()
     }
 
+    /// Returns `true` if a file was decrypted.
+    pub(crate) fn has_decrypted(&self) -> bool {
+        !self.decrypted.is_empty()
+    }
+
     /// Returns schemas that mark the values of decrypted files secret, with those of a cluster.
     pub fn secret_schemas(&self, cluster: Option<&Cluster>) -> Vec<Data> {
         let own = cluster.filter(|cluster| cluster.is_secret()).and_then(|cluster| cluster.inputs().ok());

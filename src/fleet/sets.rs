@@ -134,8 +134,10 @@ pub trait RunSet: Any + Debug + Send + Sync {
         false
     }
 
-    /// Returns the warnings about documents that rendering has found so far.
-    fn warnings(&self) -> Vec<Box<Diagnostic>> {
+    /// Returns the warnings about documents that rendering has found so far. `is_whole` says that all clusters were rendered,
+    /// so that what was for none of them has no effect.
+    fn warnings(&self, is_whole: bool) -> Vec<Box<Diagnostic>> {
+        let _ = is_whole;
         Vec::new()
     }
 }

@@ -85,7 +85,7 @@ pub(crate) fn run(args: ConsoleArgs, files: &mut InputFiles, stderr: &Stderr) ->
             Ok(None) => break,
             Err(error) => {
                 failed = true;
-                stderr.diagnostics(error.diagnostics);
+                error.print(stderr);
             }
         }
     }

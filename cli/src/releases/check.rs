@@ -36,7 +36,7 @@ pub(crate) fn check(
     findings.templates = plan.outputs().len();
     findings.failures.extend(report.failures);
     findings.found.extend(report.errors);
-    findings.found.extend(run.set.warnings());
+    findings.found.extend(run.set.warnings(run.selector.is_empty() && !fleet.is_one()));
     let clusters = plan.selection(&run.fleet);
     findings.failures.extend(run.values.kind_changes(&clusters)?);
     if findings.failures.iter().all(|failure| failure.diagnostic.code == Code::KindChange) {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dropforge::bulk::{
-    ChartSet, Condition, DocumentCheck, FileUse, Fleet, LayerGroups, LayerList, LayerPath, Patches, Release, ReleaseSet,
-    ReleaseValues, ValuesFile, dialect_of, discover, engine,
+    ChartSet, Condition, DocumentCheck, FileUse, Fleet, LayerGroups, LayerList, LayerPath, Patches, Release,
+    ReleaseSet, ReleaseValues, ValuesFile, dialect_of, discover, engine,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge::dialect::helm::chart::UserValues;
@@ -98,7 +98,8 @@ impl Definitions {
                     true => format!("no release is selected by `-r {only}`"),
                     false => format!("no release is named `{only}`"),
                 };
-                let near = Diagnostic::new(Code::Usage, message).with_suggestion(only, before.iter().map(String::as_str));
+                let near =
+                    Diagnostic::new(Code::Usage, message).with_suggestion(only, before.iter().map(String::as_str));
                 return Err(near.with_available(before).into());
             }
         }

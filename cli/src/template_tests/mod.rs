@@ -118,12 +118,7 @@ pub(crate) fn run(args: &TestArgs, files: &mut InputFiles, stderr: &Stderr) -> R
         charts: Charts::new(&engine, args.schema.is_off()),
         folders: Folders::new(&args.language, &args.schema, builder),
         estate: Estate::new(
-            EstateOptions {
-                args: &args.estate,
-                language: &args.language,
-                allow: &args.allow,
-                schema: &args.schema,
-            },
+            EstateOptions { args: &args.estate, language: &args.language, allow: &args.allow, schema: &args.schema },
             stderr,
         ),
         coverages: Coverages::wanted(&args.coverage),

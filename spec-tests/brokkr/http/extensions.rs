@@ -444,7 +444,8 @@ fn the_page_is_served_and_loads_nothing_from_elsewhere() {
 #[test]
 fn layers_choose_files_by_the_parameters_of_a_set() {
     let server = Running::new();
-    let template = server.template_of(&server.admin, "web", "n: {{ n }}-{{ m.a }}-{{ m.b | default(value='none') }}", "{}");
+    let template =
+        server.template_of(&server.admin, "web", "n: {{ n }}-{{ m.a }}-{{ m.b | default(value='none') }}", "{}");
     let path = format!("/api/v1/templates/{template}/stamp");
     let stamped = |layers: Json, sets: Json| {
         let files = json!({
@@ -467,7 +468,17 @@ fn layers_choose_files_by_the_parameters_of_a_set() {
     let reply = stamped(json!(["base.yaml", "env/{env}", "of/{cluster}.yaml?"]), sets);
     let lines: Vec<Json> = reply.has(200).text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let texts: Vec<&Json> = lines.iter().map(|line| &line["yaml_content"]).collect();
-    assert_eq!(texts, [&json!("n: 2-base-none"), &json!("n: 1-own-dev"), &json!("n: 3-base-none"), &Json::Null, &Json::Null, &Json::Null]);
+    assert_eq!(
+        texts,
+        [
+            &json!("n: 2-base-none"),
+            &json!("n: 1-own-dev"),
+            &json!("n: 3-base-none"),
+            &Json::Null,
+            &Json::Null,
+            &Json::Null
+        ]
+    );
     let said = |at: usize| lines[at]["errors"][0].to_string();
     for (at, parts) in [
         (3, &["invalid_layers", "`files` has no `env/qa.yaml`", "env/{env}"][..]),

@@ -223,3 +223,36 @@ fn sensitive_variables() {
     assert!(port.contains("= `80`"), "{port}");
     client.end(0);
 }
+
+#[test]
+fn layers_of_the_chosen_cluster_give_values() {
+    let name = "t/app.yaml.tera";
+    let project = "templates = [\"t\"]\nfleet = [\"fleet.yaml\"]\nlayers = [\"base.yaml\", \"env/{env}.yaml\"]\n";
+    let mut client = opened(
+        &[
+            ("dropforge.toml", project),
+            ("fleet.yaml", "- {name: eu, env: prod}\n- {name: us, env: dev}\n"),
+            ("base.yaml", "size: 1\nzone: all\n"),
+            ("env/prod.yaml", "size: 5\n"),
+            ("env/dev.yaml", "size: 2\n"),
+            (name, "a: {{ size }}\nb: {{ zone }}\n"),
+        ],
+        name,
+    );
+    client.hints_with(name, "size = 5");
+    let text = client.hover(name, "size }}");
+    assert!(text.contains("`size` = `5`") && text.contains("from env/prod.yaml:1:7"), "{text}");
+    let text = client.hover(name, "zone }}");
+    assert!(text.contains("from base.yaml:2:7"), "{text}");
+    let params = json!({"command": "dropforge.selectCluster", "arguments": ["us"]});
+    client.request("workspace/executeCommand", params);
+    client.hints_with(name, "size = 2");
+    assert_eq!(client.definition(name, "size }}"), ["base.yaml:0:1", "env/dev.yaml:0:2"]);
+    // A layer that is not saved counts, and so does a mistake in it.
+    client.open("env/dev.yaml");
+    client.replace("env/dev.yaml", "size: 2", "size: 3");
+    client.hints_with(name, "size = 3");
+    client.replace("env/dev.yaml", "size: 3", "siz: 3");
+    client.diagnostics("env/dev.yaml", |found| found.iter().any(|one| one["code"] == "E0809"));
+    client.end(0);
+}

@@ -123,8 +123,7 @@ mod tests {
         written.set(&data);
         let (source, patch) = object("spec: {quoted: 1, plain: 2, gone: {a: null}}\nmore: 3\n");
         let patched = ObjectPatch::new(&source, &patch).unwrap().apply(&written).unwrap().unwrap();
-        let (_, wanted) =
-            object("kind: A\nspec: {quoted: \"1\", plain: 2, list: [\"1\", b], gone: {}}\nmore: 3\n");
+        let (_, wanted) = object("kind: A\nspec: {quoted: \"1\", plain: 2, list: [\"1\", b], gone: {}}\nmore: 3\n");
         assert_eq!(patched.to_data(), wanted.to_data());
     }
 

@@ -300,9 +300,10 @@ impl RunSet for ReleaseSet {
         Ok(found)
     }
 
-    fn warnings(&self) -> Vec<Box<Diagnostic>> {
-        let of_sets = self.releases.iter().flat_map(|release| release.set.warnings());
-        let of_patches = self.releases.iter().flat_map(|release| {
+    fn warnings(&self, is_whole: bool) -> Vec<Box<Diagnostic>> {
+        let of_sets = self.releases.iter().flat_map(|release| release.set.warnings(is_whole));
+        // A patch may be for the other clusters.
+        let of_patches = self.releases.iter().filter(|_| is_whole).flat_map(|release| {
             let warnings = release.patches.warnings().into_iter();
             warnings.map(|warning| values::of_release(warning, release))
         });

@@ -246,13 +246,25 @@ impl RecordedOutput {
         if let Some((recorded, flow)) = self.patched.as_ref().and_then(|patched| patched.recording_of(flow)) {
             return recorded.given(layers, cluster, &flow);
         }
-        let InputValue { name: path, path: values, default, is_secret } = self.value_of(&flow.path);
+        let value = self.value_of(&flow.path);
+        let is_secret = self.is_secret_value(layers, cluster, &value);
+        let InputValue { name: path, path: values, default, .. } = value;
         let (origins, path_of_cluster) = self.release.origins(layers, cluster, &values);
         let default = default.or_else(|| layers.default_place(&path_of_cluster).filter(|_| origins.is_empty()));
-        let is_secret = is_secret
-            || layers.is_secret_of(cluster, &path_of_cluster)
-            || (!self.release.below.is_empty() && layers.is_secret(&values));
         Given { path, origins, default, is_secret }
+    }
+
+    /// Returns `true` for a value that is secret, or has one. Files of a release have their own paths: those of all its values
+    /// have no secrets unless such a file was decrypted.
+    fn is_secret_value(&self, layers: &Layers, cluster: Option<&Cluster>, value: &InputValue) -> bool {
+        let path_of_cluster = [&self.release.below[..], &value.path].concat();
+        let in_files = || match value.path.is_empty() {
+            true => layers.has_decrypted(),
+            false => layers.is_secret(&value.path),
+        };
+        value.is_secret
+            || layers.is_secret_of(cluster, &path_of_cluster)
+            || (!self.release.below.is_empty() && in_files())
     }
 
     /// Returns the value that an input is.
@@ -333,8 +345,8 @@ impl RecordedSecrets<'_> {
     fn is_secret_input(&self, flow: &Flow) -> bool {
         let of_path = || {
             let of_patch = self.output.patched.as_ref().and_then(|patched| patched.recording_of(flow));
-            let value = of_patch.map_or(self.output, |(recorded, _)| recorded).value_of(&flow.path);
-            value.is_secret || self.layers.is_secret_of(Some(self.cluster), &value.path)
+            let recorded = of_patch.map_or(self.output, |(recorded, _)| recorded);
+            recorded.is_secret_value(self.layers, Some(self.cluster), &recorded.value_of(&flow.path))
         };
         flow.is_secret || *self.known.borrow_mut().entry((flow.recording, flow.path.clone())).or_insert_with(of_path)
     }

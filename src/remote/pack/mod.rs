@@ -34,6 +34,8 @@ pub struct Packed<'p> {
     pub cluster: &'p str,
     /// The template.
     pub template: &'p str,
+    /// The release that the template is of, or an empty string.
+    pub release: &'p str,
 }
 
 /// Writes a pack. The same outputs in the same order give the same bytes.
@@ -41,8 +43,8 @@ pub struct Packed<'p> {
 /// ```
 /// use dropforge::remote::pack::{Pack, Packed};
 /// let mut pack = Pack::new(Vec::new())?;
-/// let output = Packed { path: "a/svc.yaml", bytes: b"x: 1\n", executable: false, cluster: "a", template: "svc.yaml.tera" };
-/// pack.add(&output)?;
+/// let (path, bytes) = ("a/svc.yaml", b"x: 1\n");
+/// pack.add(&Packed { path, bytes, executable: false, cluster: "a", template: "svc.yaml.tera", release: "" })?;
 /// let (bytes, index) = pack.finish()?;
 /// let entry = index.find("a/svc.yaml").expect("an entry");
 /// assert_eq!((&*entry.cluster, entry.size), ("a", 5));
@@ -94,8 +96,9 @@ impl<W: Write> Pack<W> {
         let size = output.bytes.len() as u64;
         let offset = self.tar.get_mut().position.saturating_sub(size.next_multiple_of(BLOCK));
         let hash = blake3::hash(output.bytes).to_hex().to_string();
-        let [path, cluster, template] = [output.path, output.cluster, output.template].map(str::to_owned);
-        self.index.files.push(PackEntry { path, offset, size, cluster, template, hash });
+        let texts = [output.path, output.cluster, output.template, output.release];
+        let [path, cluster, template, release] = texts.map(str::to_owned);
+        self.index.files.push(PackEntry { path, offset, size, cluster, template, release, hash });
         Ok(())
     }
 
@@ -234,6 +237,8 @@ pub struct PackEntry {
     pub cluster: String,
     /// The template.
     pub template: String,
+    /// The release that the template is of, or an empty string.
+    pub release: String,
     /// The BLAKE3 hash of the content, in hexadecimal digits.
     pub hash: String,
 }
@@ -255,6 +260,9 @@ struct IndexJson {
     frames: Vec<Frame>,
     clusters: Vec<String>,
     templates: Vec<String>,
+    /// The release of each template, if there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    releases: Vec<String>,
     files: Vec<(String, u64, u64, usize, usize, String)>,
 }
 
@@ -292,19 +300,22 @@ impl PackIndex {
 
     /// Returns the index as JSON, with a final line end. The same index gives the same bytes.
     pub fn to_json(&self) -> Vec<u8> {
-        let (mut clusters, mut templates) = Default::default();
+        let (mut clusters, mut templates) = (Numbers::default(), Numbers::default());
         let files = self.files.iter().map(|entry| {
-            let (cluster, template) =
-                (number_of(&mut clusters, &entry.cluster), number_of(&mut templates, &entry.template));
+            let cluster = clusters.of(entry.cluster.as_str());
+            let template = templates.of((entry.template.as_str(), entry.release.as_str()));
             (entry.path.clone(), entry.offset, entry.size, cluster, template, entry.hash.clone())
         });
         let files = files.collect();
+        let all = || templates.names.iter();
+        let has_releases = all().any(|(_, release)| !release.is_empty());
         let json = IndexJson {
             version: VERSION,
             bytes: self.bytes,
             frames: self.frames.clone(),
-            clusters: clusters.0,
-            templates: templates.0,
+            clusters: clusters.names.iter().map(|name| (*name).to_owned()).collect(),
+            templates: all().map(|(template, _)| (*template).to_owned()).collect(),
+            releases: all().filter(|_| has_releases).map(|(_, release)| (*release).to_owned()).collect(),
             files,
         };
         let mut bytes = serde_json::to_vec(&json).unwrap_or_default();
@@ -324,20 +335,35 @@ impl PackIndex {
         }
         let entry = |(path, offset, size, cluster, template, hash): (String, u64, u64, usize, usize, String)| {
             let cluster = json.clusters.get(cluster)?.clone();
+            let release = json.releases.get(template).cloned().unwrap_or_default();
             let template = json.templates.get(template)?.clone();
-            Some(PackEntry { path, offset, size, cluster, template, hash })
+            Some(PackEntry { path, offset, size, cluster, template, release, hash })
         };
         let files = json.files.into_iter().map(entry).collect::<Option<Vec<_>>>()?;
         Some(Self { files, frames: json.frames, bytes: json.bytes })
     }
 }
 
-/// Returns the number of a name in a list of distinct names, which may be added.
-fn number_of<'n>(names: &mut (Vec<String>, HashMap<&'n str, usize>), name: &'n str) -> usize {
-    *names.1.entry(name).or_insert_with(|| {
-        names.0.push(name.to_owned());
-        names.0.len() - 1
-    })
+/// Distinct names, which are numbered in the order of their first use.
+struct Numbers<N> {
+    names: Vec<N>,
+    known: HashMap<N, usize>,
+}
+
+impl<N> Default for Numbers<N> {
+    fn default() -> Self {
+        Self { names: Vec::new(), known: HashMap::new() }
+    }
+}
+
+impl<N: Copy + Eq + std::hash::Hash> Numbers<N> {
+    /// Returns the number of a name, which is added if it is new.
+    fn of(&mut self, name: N) -> usize {
+        *self.known.entry(name).or_insert_with(|| {
+            self.names.push(name);
+            self.names.len() - 1
+        })
+    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,8 @@ fn pack_of(count: usize, size: usize) -> (Outputs, Vec<u8>, PackIndex) {
         let bytes: Vec<u8> = (0..random.usize(..=size)).map(|_| random.u8(..)).collect();
         let (cluster, template) = (format!("c{}", number % 3), format!("t{}", number % 2));
         let executable = number % 2 == 0;
-        let output = Packed { path: &path, bytes: &bytes, executable, cluster: &cluster, template: &template };
+        let output =
+            Packed { path: &path, bytes: &bytes, executable, cluster: &cluster, template: &template, release: "" };
         pack.add(&output).expect("added");
         outputs.push((path, bytes));
     }
@@ -73,7 +74,7 @@ fn the_same_outputs_give_the_same_bytes() {
 fn paths_that_leave_the_pack_and_duplicates_are_refused() {
     let mut pack = Pack::new(Vec::new()).expect("a pack");
     let mut add = |path: &str| {
-        let output = Packed { path, bytes: b"x", executable: false, cluster: "c", template: "t" };
+        let output = Packed { path, bytes: b"x", executable: false, cluster: "c", template: "t", release: "" };
         pack.add(&output).map_err(|error| error.code)
     };
     for path in ["", "/a", "a/../b", "./a", "a//b", "a/", "a\\b", "a\0"] {
@@ -125,7 +126,7 @@ fn a_full_disk_is_an_error() {
     let mut pack = Pack::new(Full(1_000)).expect("a pack");
     let bytes: Vec<u8> = (0..9 << 20).map(|_| fastrand::u8(..)).collect();
     let add = |pack: &mut Pack<Full>, path| {
-        pack.add(&Packed { path, bytes: &bytes, executable: false, cluster: "c", template: "t" })
+        pack.add(&Packed { path, bytes: &bytes, executable: false, cluster: "c", template: "t", release: "" })
     };
     let result = add(&mut pack, "a").and_then(|()| add(&mut pack, "b"));
     assert_eq!(result.map_err(|error| error.code), Err(Code::WriteFailed));

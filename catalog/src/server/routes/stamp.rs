@@ -18,9 +18,9 @@ use uuid::Uuid;
 
 use super::Shared;
 use crate::fair::{Held, Identity};
+use crate::render::ParameterLayers;
 use crate::server::authentication::Caller;
 use crate::server::extract::{Json, Path, RequestBody};
-use crate::render::ParameterLayers;
 use crate::server::response::{ApiError, CutOff, LineWriter, Result, line_body};
 use crate::{CatalogError, ErrorKind, ParameterSet, Stamped, Stamper};
 use dropforge::bulk::Merge;

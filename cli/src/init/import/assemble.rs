@@ -180,12 +180,7 @@ fn release(variant: &[&Instance], when: Option<String>, project: &mut Project, s
 }
 
 /// Adds the files of patches, and returns their paths with what each patch is for.
-fn patches(
-    folder: &str,
-    variant: &[&Instance],
-    project: &mut Project,
-    sources: &Sources,
-) -> Vec<(PatchHead, String)> {
+fn patches(folder: &str, variant: &[&Instance], project: &mut Project, sources: &Sources) -> Vec<(PatchHead, String)> {
     let contents = |one: &Instance| one.patches.iter().map(|patch| patch.content.clone()).collect::<Vec<_>>();
     let all: Vec<(usize, Vec<Item>)> = variant.iter().map(|one| (one.cluster, contents(one))).collect();
     let lists: Vec<_> = all.iter().map(|(cluster, items)| (*cluster, items.as_slice())).collect();

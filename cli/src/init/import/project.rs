@@ -265,7 +265,8 @@ impl Release {
             line(key, value);
         }
         if !self.patches.is_empty() {
-            let patches: Vec<_> = self.patches.iter().map(|(head, path)| format!("    {},\n", head.with(path))).collect();
+            let patches: Vec<_> =
+                self.patches.iter().map(|(head, path)| format!("    {},\n", head.with(path))).collect();
             line("patches", format!("[\n{}]", patches.concat()));
         }
     }

@@ -55,9 +55,9 @@ fn find(place: &impl PackPlace, path: &str) -> Result<Option<PackedOutput>> {
     // Most fleets are sorted by name, and most paths have the name of the cluster.
     packs.sort_by_key(|pack| !may_have(pack, path));
     for pack in &packs {
-        if let Some((bytes, cluster, template)) = in_pack(place, pack, path)? {
+        if let Some(Found { bytes, cluster, template, release }) = in_pack(place, pack, path)? {
             let run = run.map(|run| run.of_template(&template));
-            let maker = Maker { cluster, template, release: String::new(), is_unchanged: true, run, values: None };
+            let maker = Maker { cluster, template, release, is_unchanged: true, run, values: None };
             return Ok(Some(PackedOutput { bytes, maker }));
         }
     }
@@ -69,8 +69,13 @@ fn may_have(PackFile { clusters: [first, last], .. }: &PackFile, path: &str) -> 
     path.split('/').any(|part| (first.as_str()..=last.as_str()).contains(&part))
 }
 
-/// The content, the cluster and the template of an output.
-type Found = (Vec<u8>, String, String);
+/// The content of an output, and what made it.
+pub(super) struct Found {
+    pub bytes: Vec<u8>,
+    pub cluster: String,
+    pub template: String,
+    pub release: String,
+}
 
 fn in_pack(place: &impl PackPlace, pack: &PackFile, path: &str) -> Result<Option<Found>> {
     let read = |name: &str, range| {
@@ -86,7 +91,8 @@ fn in_pack(place: &impl PackPlace, pack: &PackFile, path: &str) -> Result<Option
     })?;
     let Some(entry) = index.find(path) else { return Ok(None) };
     let bytes = index.read(entry, &read(&pack.file.path, Some(index.span(entry)))?)?;
-    Ok(Some((bytes, entry.cluster.clone(), entry.template.clone())))
+    let [cluster, template, release] = [&entry.cluster, &entry.template, &entry.release].map(String::clone);
+    Ok(Some(Found { bytes, cluster, template, release }))
 }
 
 #[cfg(feature = "arrow")]

@@ -12,6 +12,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
+use super::find::Found;
 use super::part::{self, Spool};
 use crate::input::arrow::batches_of;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
@@ -26,7 +27,7 @@ const BATCH: usize = 1 << 20;
 pub(super) struct ParquetPack {
     writer: ArrowWriter<Spool>,
     schema: Arc<Schema>,
-    texts: [StringBuilder; 4],
+    texts: [StringBuilder; 5],
     content: BinaryBuilder,
     /// Bytes in the builders, and in the current row group.
     batch: usize,
@@ -37,7 +38,8 @@ impl ParquetPack {
     pub(super) fn new(to: Spool) -> Result<Self> {
         let column = |name| Field::new(name, DataType::Utf8, false);
         let content = Field::new("content", DataType::Binary, false);
-        let fields = vec![column("cluster"), column("path"), column("template"), content, column("hash")];
+        let fields =
+            vec![column("cluster"), column("path"), column("template"), content, column("hash"), column("release")];
         let schema = Arc::new(Schema::new(fields));
         let level = ZstdLevel::try_new(3).map_err(failed)?;
         let properties = WriterProperties::builder()
@@ -47,13 +49,13 @@ impl ParquetPack {
             .set_column_dictionary_enabled("hash".into(), false)
             .build();
         let writer = ArrowWriter::try_new(to, schema.clone(), Some(properties)).map_err(failed)?;
-        let texts = [(); 4].map(|()| StringBuilder::new());
+        let texts = [(); 5].map(|()| StringBuilder::new());
         Ok(Self { writer, schema, texts, content: BinaryBuilder::new(), batch: 0, group: 0 })
     }
 
     pub(super) fn add(&mut self, output: &Packed<'_>) -> Result<()> {
         let hash = blake3::hash(output.bytes).to_hex();
-        let texts = [output.cluster, output.path, output.template, hash.as_str()];
+        let texts = [output.cluster, output.path, output.template, hash.as_str(), output.release];
         self.texts.iter_mut().zip(texts).for_each(|(column, text)| column.append_value(text));
         self.content.append_value(output.bytes);
         self.batch += output.bytes.len() + texts.iter().map(|text| text.len()).sum::<usize>();
@@ -61,8 +63,9 @@ impl ParquetPack {
     }
 
     fn end_batch(&mut self) -> Result<()> {
-        let [cluster, path, template, hash] = self.texts.each_mut().map(|column| Arc::new(column.finish()) as ArrayRef);
-        let columns = vec![cluster, path, template, Arc::new(self.content.finish()) as ArrayRef, hash];
+        let texts = self.texts.each_mut().map(|column| Arc::new(column.finish()) as ArrayRef);
+        let [cluster, path, template, hash, release] = texts;
+        let columns = vec![cluster, path, template, Arc::new(self.content.finish()) as ArrayRef, hash, release];
         let batch =
             RecordBatch::try_new(self.schema.clone(), columns).map_err(|error: ArrowError| failed(error.into()))?;
         self.writer.write(&batch).map_err(failed)?;
@@ -87,11 +90,11 @@ fn failed(error: ParquetError) -> Box<Diagnostic> {
         .caused_by(error)
 }
 
-/// Finds the content, the cluster and the template of the output `path` in a pack.
+/// Finds the output `path` in a pack.
 ///
 /// # Errors
 /// `input.syntax` for a file that is no pack; errors of the temporary file.
-pub(super) fn find(name: &str, pack: &[u8], path: &str) -> Result<Option<(Vec<u8>, String, String)>> {
+pub(super) fn find(name: &str, pack: &[u8], path: &str) -> Result<Option<Found>> {
     let mut file = tempfile::tempfile().map_err(part::failed)?;
     file.write_all(pack).and_then(|()| file.rewind()).map_err(part::failed)?;
     for batch in batches_of(name, file, None, false)? {
@@ -103,7 +106,11 @@ pub(super) fn find(name: &str, pack: &[u8], path: &str) -> Result<Option<(Vec<u8
         };
         if let Some(at) = (0..batch.num_rows()).find(|at| paths.value(*at) == path) {
             let text = |column: &StringArray| column.value(at).to_owned();
-            return Ok(Some((content.value(at).to_vec(), text(clusters), text(templates))));
+            // Earlier packs have no releases.
+            let releases = batch.column_by_name("release").and_then(|column| column.as_string_opt::<i32>());
+            let (cluster, template, release) = (text(clusters), text(templates), releases.map(text));
+            let bytes = content.value(at).to_vec();
+            return Ok(Some(Found { bytes, cluster, template, release: release.unwrap_or_default() }));
         }
     }
     Ok(None)

@@ -11,7 +11,7 @@ use dropforge_remote::pack::{Pack, Packed};
 pub enum PackFormat {
     /// Tar files in frames of zstd, with an index: see [`dropforge_remote::pack`].
     TarZst,
-    /// Parquet files with the columns `cluster`, `path`, `template`, `content` and `hash`.
+    /// Parquet files with the columns `cluster`, `path`, `template`, `content`, `hash` and `release`.
     #[cfg(feature = "arrow")]
     Parquet,
 }

@@ -111,6 +111,7 @@ fn packed<'p>(job: &Job<'p>, content: &'p [u8], one: &'p Buffered) -> Packed<'p>
         executable: job.plan.is_executable(one.output),
         cluster: &one.cluster,
         template: job.options.templates.path(template),
+        release: job.options.templates.release(template),
     }
 }
 

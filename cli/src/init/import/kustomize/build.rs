@@ -9,6 +9,8 @@ use super::generate::add_hash;
 use super::names;
 use super::object::{Object, map_at};
 use super::transform::{self, Image, Places};
+use crate::init::import::assemble::Instance;
+use crate::init::import::charts::Vendored;
 use crate::init::import::project::Project;
 use crate::init::import::sources::{Refusal, Sources};
 use crate::init::import::yaml::Yaml;
@@ -26,6 +28,13 @@ pub(super) struct Builder<'b> {
     pub(super) project: &'b mut Project,
     /// The folders that are being built, outermost first.
     open: Vec<PathBuf>,
+    /// The cluster that is built.
+    pub(super) cluster: usize,
+    /// The charts so far.
+    pub(super) charts: Vec<Instance>,
+    /// The first of them that the present folder has, or a folder that it uses.
+    pub(super) first_chart: usize,
+    pub(super) vendored: Vendored,
 }
 
 /// Returns the file of a folder.
@@ -35,10 +44,11 @@ pub(super) fn file_of(folder: &Path) -> Option<PathBuf> {
 
 impl<'b> Builder<'b> {
     pub(super) fn new(sources: &'b mut Sources, project: &'b mut Project) -> Self {
-        Self { sources, project, open: Vec::new() }
+        let (open, charts, vendored) = Default::default();
+        Self { sources, project, open, cluster: 0, charts, first_chart: 0, vendored }
     }
 
-    /// Returns the objects of a folder, with their last names.
+    /// Returns the objects of a folder for a cluster, with their last names, and adds the charts.
     pub(super) fn build(&mut self, folder: &Path) -> Vec<Object> {
         let mut objects = Vec::new();
         self.add_folder(folder, None, &mut objects);
@@ -71,9 +81,7 @@ impl<'b> Builder<'b> {
     pub(super) fn untranslated(&mut self, of: &str, key: &str, at: &Yaml) {
         let message = format!("`{key}` of {of} is not translated");
         let help = match key {
-            "helmCharts" | "helmChartInflationGenerator" | "helmGlobals" => {
-                "add a release with the chart: `chart`, `values`, `namespace`"
-            }
+            "helmChartInflationGenerator" => "add a release with the chart: `chart`, `values`, `namespace`",
             "vars" => "write the value where it is used, or as a value of the clusters",
             "transformers" | "generators" | "validators" => "change the templates by hand",
             "configurations" | "openapi" | "crds" => "compare references and lists of the kinds that it describes",
@@ -119,7 +127,9 @@ impl<'b> Builder<'b> {
         self.open.push(folder.to_owned());
         let is_component = file.text("kind", &mut self.project.notes).is_some_and(|kind| kind == "Component");
         let mut own = if is_component { std::mem::take(objects) } else { Vec::new() };
+        let first_chart = if is_component { 0 } else { self.charts.len() };
         self.note_keys(&file);
+        self.add_charts(&file, folder);
         for key in ["resources", "bases"] {
             for resource in file.list(key, &mut self.project.notes) {
                 self.add_resource(&resource, folder, &mut own);
@@ -133,13 +143,16 @@ impl<'b> Builder<'b> {
                 self.add_folder(&path, Some(&component), &mut own);
             }
         }
+        let charts = std::mem::replace(&mut self.first_chart, first_chart);
         self.transform(&file, folder, &mut own);
+        self.note_transformers(&file);
+        self.first_chart = charts;
         self.open.pop();
         objects.extend(own);
     }
 
     fn note_keys(&mut self, file: &Yaml) {
-        const KNOWN: [&str; 24] = [
+        const KNOWN: [&str; 26] = [
             "apiVersion",
             "kind",
             "metadata",
@@ -161,6 +174,8 @@ impl<'b> Builder<'b> {
             "configMapGenerator",
             "secretGenerator",
             "generatorOptions",
+            "helmCharts",
+            "helmGlobals",
             "sortOptions",
             "buildMetadata",
             "$schema",

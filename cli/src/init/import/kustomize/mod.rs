@@ -4,6 +4,7 @@
 //! and what differs becomes values of the clusters.
 
 mod build;
+mod charts;
 mod generate;
 mod names;
 mod object;
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::value::{Data, DataMap};
 
-use super::assemble::when;
+use super::assemble::{assemble, when};
 use super::cel;
 use super::fold;
 use super::project::{Project, Release, file_name};
@@ -69,11 +70,15 @@ pub(super) fn import(path: &Path, sources: &mut Sources, project: &mut Project) 
         let message = format!("there is no `kustomization.yaml` with resources in `{}` or below", path.display());
         return Err(vec![Diagnostic::new(Code::Usage, message).with_help("name the folder of one")]);
     }
-    let mut releases: Vec<(String, Built)> = Vec::new();
+    let (mut releases, mut charts, mut vendored) = (Vec::<(String, Built)>::new(), Vec::new(), Default::default());
     for root in &roots {
         let own = DataMap::from_iter([("env".to_owned(), Data::Str(file_name(&root.cluster)))]);
         let cluster = project.cluster(&root.cluster, own);
-        let objects = Builder::new(sources, project).build(&root.folder);
+        let mut builder = Builder::new(sources, project);
+        (builder.cluster, builder.vendored) = (cluster, vendored);
+        let objects = builder.build(&root.folder);
+        charts.append(&mut builder.charts);
+        vendored = builder.vendored;
         match releases.iter_mut().find(|(name, _)| *name == root.release) {
             Some((_, built)) => built.push((cluster, objects)),
             None => releases.push((root.release.clone(), vec![(cluster, objects)])),
@@ -83,6 +88,7 @@ pub(super) fn import(path: &Path, sources: &mut Sources, project: &mut Project) 
         return Err(std::mem::take(&mut project.notes.errors));
     }
     releases.iter().for_each(|(name, built)| add_release(name, built, project));
+    assemble(charts, "env", project, sources);
     Ok(())
 }
 

@@ -10,7 +10,12 @@ use dropforge::value::Data;
 
 use super::build::Builder;
 use super::object::Object;
+use crate::init::import::project::PatchHead;
+use crate::init::import::targets;
 use crate::init::import::yaml::Yaml;
+
+/// The keys of a target that are words.
+const WORDS: [&str; 5] = ["group", "version", "kind", "name", "namespace"];
 
 /// The objects that a patch is for.
 #[derive(Debug, Default)]
@@ -22,6 +27,8 @@ struct Target {
     namespace: Option<regex::Regex>,
     labels: Selector,
     annotations: Selector,
+    /// The same in the patterns of a project. `None` if it has none.
+    head: Option<PatchHead>,
 }
 
 impl Target {
@@ -110,11 +117,20 @@ impl Builder<'_> {
     }
 
     fn target(&mut self, target: &Yaml) -> Option<Target> {
-        let mut found = Target::default();
+        let (mut found, mut keys) = (Target::default(), Some(Vec::new()));
         for (key, name, value) in target.entries("target", &mut self.project.notes) {
             let Some(text) = value.scalar(&key, &mut self.project.notes).filter(|text| !text.is_empty()) else {
                 continue;
             };
+            let own = match &*key {
+                "labelSelector" => Some(("labels", text.clone())),
+                "annotationSelector" => Some(("annotations", text.clone())),
+                _ => WORDS.iter().find(|word| ***word == *key).and_then(|word| Some((*word, targets::pattern(&text)?))),
+            };
+            keys = keys.zip(own).map(|(mut keys, own): (Vec<_>, _)| {
+                keys.push(own);
+                keys
+            });
             let pattern = regex::Regex::new(&format!("^(?:{text})$")).ok();
             if pattern.is_none() && ["kind", "name", "namespace"].contains(&&*key) {
                 let message = format!("`{text}` is no regular expression, and the patch is left out");
@@ -139,6 +155,7 @@ impl Builder<'_> {
                 _ => self.untranslated("target", &key, &name),
             }
         }
+        found.head = keys.map(|keys| PatchHead { target: Some(keys), is_json: false });
         Some(found)
     }
 
@@ -164,7 +181,8 @@ impl Builder<'_> {
             };
             let all = objects.iter().enumerate().filter(|(_, object)| is_meant(object));
             let places: Vec<usize> = all.map(|(place, _)| place).collect();
-            if places.is_empty() {
+            let head = target.as_ref().map_or(Some(PatchHead::default()), |target| target.head.clone());
+            if places.is_empty() && !self.patch_charts(head.as_ref(), document) {
                 let message = "no object of this folder is meant by the patch";
                 self.project.notes.left_out(Some(at.place()), message, "remove the patch, or correct its target");
             }
