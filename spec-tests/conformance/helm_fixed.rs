@@ -16,8 +16,6 @@ pub fn engine() -> Engine {
     certificates(passwords(random(builder))).build()
 }
 
-type Text = Result<String, String>;
-
 fn random(mut builder: EngineBuilder) -> EngineBuilder {
     let texts = [
         ("randAlphaNum", "a1B2c3D4e5"),
@@ -26,25 +24,23 @@ fn random(mut builder: EngineBuilder) -> EngineBuilder {
         ("randAscii", "a!B2c#D4e%"),
     ];
     for (name, text) in texts {
-        let body = move |args: &HostArgs| -> Text { Ok(text.chars().cycle().take(int(args, 0)?).collect()) };
+        let body = move |count: usize| text.chars().cycle().take(count).collect::<String>();
         builder = builder.function(Dialect::Helm, name, body);
     }
     builder
-        .function(Dialect::Helm, "randBytes", |args| -> Text { Ok(base64(&vec![0; int(args, 0)?])) })
-        .function(Dialect::Helm, "randInt", |args| args.get::<i64>("0"))
-        .function(Dialect::Helm, "uuidv4", |_| -> Text { Ok("00000000-0000-4000-8000-000000000000".into()) })
-        .function(Dialect::Helm, "shuffle", |args| text(args, 0))
+        .function(Dialect::Helm, "randBytes", |count: usize| base64(&vec![0; count]))
+        .function(Dialect::Helm, "randInt", |least: i64, _: i64| least)
+        .function(Dialect::Helm, "uuidv4", || "00000000-0000-4000-8000-000000000000")
+        .function(Dialect::Helm, "shuffle", |text: String| text)
 }
 
 fn passwords(builder: EngineBuilder) -> EngineBuilder {
     builder
-        .function(Dialect::Helm, "htpasswd", |args| -> Text {
-            Ok(format!("{}:$2a$10$FIXED.{}", text(args, 0)?, text(args, 1)?))
-        })
-        .function(Dialect::Helm, "bcrypt", |args| -> Text { Ok(format!("$2a$10$FIXED.{}", text(args, 0)?)) })
-        .function(Dialect::Helm, "genPrivateKey", |args| -> Text {
-            let kind = text(args, 0)?.to_uppercase();
-            Ok(format!("-----BEGIN {kind} PRIVATE KEY-----\nRklYRUQ=\n-----END {kind} PRIVATE KEY-----\n"))
+        .function(Dialect::Helm, "htpasswd", |user: &str, password: &str| format!("{user}:$2a$10$FIXED.{password}"))
+        .function(Dialect::Helm, "bcrypt", |password: &str| format!("$2a$10$FIXED.{password}"))
+        .function(Dialect::Helm, "genPrivateKey", |kind: &str| {
+            let kind = kind.to_uppercase();
+            format!("-----BEGIN {kind} PRIVATE KEY-----\nRklYRUQ=\n-----END {kind} PRIVATE KEY-----\n")
         })
 }
 
@@ -57,26 +53,19 @@ fn certificates(mut builder: EngineBuilder) -> EngineBuilder {
         ("genSelfSignedCertWithKey", "self", 4),
         ("genSignedCertWithKey", "signed", 4),
     ] {
-        let body = move |args: &HostArgs| -> Result<serde_json::Value, String> {
-            let args: Vec<&Data> = args.named().values().take(count).collect();
-            let content = base64(format!("{kind}:{}", sprint(&args)).as_bytes());
+        let body = move |args: &HostArgs| {
+            let args: Vec<Data> = args.positional().iter().take(count).map(|value| value.to_data()).collect();
+            let content = base64(format!("{kind}:{}", sprint(&args.iter().collect::<Vec<_>>())).as_bytes());
             let frame = |kind: &str| format!("-----BEGIN {kind}-----\n{content}\n-----END {kind}-----\n");
-            Ok(serde_json::json!({ "Cert": frame("CERTIFICATE"), "Key": frame("RSA PRIVATE KEY") }))
+            serde_json::json!({ "Cert": frame("CERTIFICATE"), "Key": frame("RSA PRIVATE KEY") })
         };
         builder = builder.function(Dialect::Helm, name, body);
     }
-    builder.function(Dialect::Helm, "buildCustomCert", |args| -> Result<serde_json::Value, String> {
-        Ok(serde_json::json!({ "Cert": decoded(&text(args, 0)?), "Key": decoded(&text(args, 1)?) }))
-    })
-}
-
-/// Returns an argument that is a text.
-fn text(args: &HostArgs, at: usize) -> Text {
-    args.get(&at.to_string())
-}
-
-fn int(args: &HostArgs, at: usize) -> Result<usize, String> {
-    args.get(&at.to_string())
+    builder.function(
+        Dialect::Helm,
+        "buildCustomCert",
+        |cert: &str, key: &str| serde_json::json!({ "Cert": decoded(cert), "Key": decoded(key) }),
+    )
 }
 
 fn base64(bytes: &[u8]) -> String {

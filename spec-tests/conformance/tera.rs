@@ -3,6 +3,7 @@
 use dropforge::bulk::MissingNames;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge::engine::{Capabilities, Dialect, Engine, Template, TeraDialect, UnknownNames};
+use dropforge::function::HostArgs;
 use dropforge::value::Data;
 use serde_json::Value;
 
@@ -59,9 +60,9 @@ fn engine(row: &Value) -> Engine {
     }
     if row.get("needs").is_some() {
         builder = builder
-            .function(Dialect::Tera, "get_string", |_| Ok::<_, String>("Hello"))
-            .function(Dialect::Tera, "get_true", |_| Ok::<_, String>(true))
-            .function(Dialect::Tera, "get_number", |_| Ok::<_, String>(10));
+            .function(Dialect::Tera, "get_string", |_: &HostArgs| "Hello")
+            .function(Dialect::Tera, "get_true", |_: &HostArgs| true)
+            .function(Dialect::Tera, "get_number", |_: &HostArgs| 10);
     }
     builder.build()
 }

@@ -6,7 +6,7 @@ use dropforge::bytecode::{Bundle, Bytes, Entry, Program, disassemble, encode};
 use dropforge::diagnostics::{Code, Result};
 use dropforge::dialect::{cel, hcl, helm, tera, tower};
 use dropforge::engine::{Dialect, Engine, Template, UnknownNames};
-use dropforge::function::Capabilities;
+use dropforge::function::{Capabilities, HostArgs};
 use dropforge::limits::Limits;
 use dropforge::value::{Arena, Data, DataMap, InputBuilder, Inputs, OutputFormat, Shapes, write_documents};
 use dropforge::vm::{NoHooks, Run, Session, answer, run};
@@ -255,7 +255,7 @@ fn names_in_an_artifact_are_relative_paths() {
 #[test]
 fn a_function_with_other_parameters_is_not_linked() -> Result<()> {
     let template = Engine::new().compile(Dialect::Tera, "t", "{{ x | upper }}").expect("a template");
-    let other = Engine::builder().filter(Dialect::Tera, "upper", |_| Ok::<_, String>("mine")).build();
+    let other = Engine::builder().filter(Dialect::Tera, "upper", |_: &HostArgs| "mine").build();
     let registry = other.registry(Dialect::Tera);
     let error = registry.link(template.program().imports()).expect_err("it takes any names");
     assert_eq!(error.code, Code::BadArgument);

@@ -85,11 +85,11 @@ fn the_engine_that_opens_decides_on_limits_and_capabilities() {
 fn functions_are_linked_by_name_and_an_unknown_one_is_named_with_the_nearest() {
     let build = || Engine::builder().declare(T, ImportKind::Filter, "shout");
     let artifact = bytes(build(), &[("a.tera", "{{ 'a' | shout }}"), ("b.tera", "b")]);
-    let shouts = Engine::builder().filter(T, "shout", |args| args.value::<String>().map(|text| text + "!")).build();
+    let shouts = Engine::builder().filter(T, "shout", |text: String| text + "!").build();
     let opened = shouts.open(artifact.clone()).unwrap();
     assert_eq!(opened.template("a.tera").unwrap().render(&()).unwrap(), "a!");
 
-    let near = Engine::builder().filter(T, "shoot", |args| args.value::<String>()).build();
+    let near = Engine::builder().filter(T, "shoot", |text: String| text).build();
     let error = refused(&near, artifact.clone(), "a.tera");
     assert_eq!(error.code, Code::UnknownFunction);
     let text = error.render(false);
@@ -107,7 +107,7 @@ fn functions_are_linked_by_name_and_an_unknown_one_is_named_with_the_nearest() {
 #[test]
 fn a_function_with_other_parameters_than_before_is_refused() {
     let artifact = bytes(Engine::builder(), &[("a", "{{ 'a' | replace(from='a', to='b') }}")]);
-    let other = Engine::builder().filter(T, "replace", |args| args.value::<String>()).build();
+    let other = Engine::builder().filter(T, "replace", |text: String| text).build();
     assert_eq!(refused(&other, artifact, "a").code, Code::BadArgument);
 }
 
@@ -117,7 +117,7 @@ fn an_artifact_keeps_the_filters_of_the_engine_that_compiled_it() {
     let plain = Engine::builder().tera(TeraDialect::Plain).build();
     let rendered = plain.open(artifact).unwrap().template("a").unwrap().render(&json!({})).unwrap();
     assert_eq!(rendered, "\"1\"");
-    let own = |builder: EngineBuilder| builder.filter(T, "quote", |args| args.value::<String>().map(|text| text + "!"));
+    let own = |builder: EngineBuilder| builder.filter(T, "quote", |text: String| text + "!");
     for dialect in [TeraDialect::Plus, TeraDialect::Plain] {
         let engine = own(Engine::builder()).tera(dialect).build();
         let template = engine.compile(T, "a", "{{ 'x' | quote }}").unwrap();

@@ -21,6 +21,7 @@ mod growth;
 mod hcl;
 mod hcl_bodies;
 mod helm_hostile;
+mod host_functions;
 mod hostile;
 mod house;
 mod library;

@@ -11,7 +11,7 @@ use dropforge_base::stdlib::timestamps;
 use dropforge_base::text::Source;
 use dropforge_machine::bytecode::{Dialect, ImportKind};
 use dropforge_machine::compiler::{Loader, Memo};
-use dropforge_machine::function::{Capabilities, HostArgs, IntoHostResult, Registry};
+use dropforge_machine::function::{Builtin, Capabilities, HostArgs, HostFunction, Registry};
 
 /// Compiles templates and opens artifacts. Cheap to clone, shared between threads.
 #[derive(Debug, Clone)]
@@ -71,9 +71,7 @@ impl Engine {
     /// use dropforge::limits::Limits;
     /// let engine = Engine::builder()
     ///     .limits(Limits { output_bytes: 1 << 20, ..Limits::default() })
-    ///     .function(Dialect::Tera, "owner_of", |args| {
-    ///         args.get::<String>("team").map(|team| format!("team-{team}"))
-    ///     })
+    ///     .function(Dialect::Tera, "owner_of(team)", |team: &str| format!("team-{team}"))
     ///     .template("_labels.tera", "owner: {{ owner_of(team='core') }}")
     ///     .build();
     /// let template = engine.compile(Dialect::Tera, "a.tera", "{% include '_labels.tera' %}")?;
@@ -140,38 +138,52 @@ impl EngineBuilder {
         self
     }
 
-    /// Adds a function: a closure over named arguments that returns a serialisable value or an error.
-    pub fn function<A: IntoHostResult>(
-        self,
-        dialect: Dialect,
-        name: impl Into<String>,
-        body: impl Fn(&HostArgs) -> A + Send + Sync + 'static,
-    ) -> Self {
-        self.host(dialect, ImportKind::Function, name, body)
+    /// Adds a function: a closure whose parameters are Rust types ([`HostFunction`]).
+    ///
+    /// Arguments are positional, in order, and named in languages that have names. Write the names after that of the
+    /// function, in its order; `?` marks an optional one. An `Option` is optional without it. Checks, the listing of
+    /// functions and errors of calls know the number of parameters, their names and their types.
+    ///
+    /// ```
+    /// use dropforge::function::HostArgs;
+    /// use dropforge::{Dialect, Engine};
+    /// let probe = |n: i64, name: &str, unit: Option<String>| format!("{name}={n}{}", unit.unwrap_or_default());
+    /// let engine = [Dialect::Tera, Dialect::Helm, Dialect::Hcl, Dialect::Cel]
+    ///     .into_iter()
+    ///     .fold(Engine::builder(), |engine, dialect| engine.function(dialect, "probe(n, name, unit)", probe))
+    ///     .function(Dialect::Hcl, "count", |args: &HostArgs| args.positional().len())
+    ///     .build();
+    /// let render = |dialect, source| engine.compile(dialect, "t", source)?.render(&());
+    /// assert_eq!(render(Dialect::Tera, "{{ probe(name='a', n=1) }}")?, "a=1");
+    /// assert_eq!(render(Dialect::Helm, r#"{{ "ms" | probe 1 "a" }}"#)?, "a=1ms");
+    /// assert_eq!(render(Dialect::Hcl, r#"${probe([1, "a"]...)} ${count(1, 2, 3)}"#)?, "a=1 3");
+    /// assert_eq!(render(Dialect::Cel, "1.probe('a')")?, "\"a=1\"\n");
+    /// # Ok::<(), dropforge::Error>(())
+    /// ```
+    pub fn function<P>(self, dialect: Dialect, name: impl AsRef<str>, body: impl HostFunction<P>) -> Self {
+        self.host(dialect, ImportKind::Function, name.as_ref(), body)
     }
 
-    /// Adds a filter: like a function, with the filtered value as [`HostArgs::value`].
-    pub fn filter<A: IntoHostResult>(
-        self,
-        dialect: Dialect,
-        name: impl Into<String>,
-        body: impl Fn(&HostArgs) -> A + Send + Sync + 'static,
-    ) -> Self {
-        self.host(dialect, ImportKind::Filter, name, body)
+    /// Adds a filter: like a function, whose first argument is the filtered value. Names of parameters are those after it.
+    ///
+    /// ```
+    /// use dropforge::{Dialect, Engine};
+    /// let engine = Engine::builder().filter(Dialect::Tera, "repeat(times)", str::repeat).build();
+    /// let template = engine.compile(Dialect::Tera, "t", "{{ 'ab' | repeat(times=3) }}")?;
+    /// assert_eq!(template.render(&())?, "ababab");
+    /// # Ok::<(), dropforge::Error>(())
+    /// ```
+    pub fn filter<P>(self, dialect: Dialect, name: impl AsRef<str>, body: impl HostFunction<P>) -> Self {
+        self.host(dialect, ImportKind::Filter, name.as_ref(), body)
     }
 
     /// Adds a test: like a filter, but returns a boolean.
-    pub fn test<A: IntoHostResult>(
-        self,
-        dialect: Dialect,
-        name: impl Into<String>,
-        body: impl Fn(&HostArgs) -> A + Send + Sync + 'static,
-    ) -> Self {
-        self.host(dialect, ImportKind::Test, name, body)
+    pub fn test<P>(self, dialect: Dialect, name: impl AsRef<str>, body: impl HostFunction<P>) -> Self {
+        self.host(dialect, ImportKind::Test, name.as_ref(), body)
     }
 
     /// Declares a function that the rendering program defines. Templates may call it. An engine that opens the artifact
-    /// must have it.
+    /// must have it. Names of parameters after that of the function are checked.
     ///
     /// ```
     /// use dropforge::bytecode::ImportKind;
@@ -180,20 +192,15 @@ impl EngineBuilder {
     /// assert!(build.compile(Dialect::Tera, "t", "{{ 'a' | shout }}")?.lints().is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn declare(self, dialect: Dialect, kind: ImportKind, name: impl Into<String>) -> Self {
-        let name = name.into();
+    pub fn declare(self, dialect: Dialect, kind: ImportKind, name: impl AsRef<str>) -> Self {
+        let name = name.as_ref();
         let reason = format!("the {} `{name}` is declared here, not defined", kind.name());
-        self.host(dialect, kind, name, move |_| Err::<(), _>(reason.clone()))
+        self.host(dialect, kind, name, move |_: &HostArgs| Err::<(), _>(reason.clone()))
     }
 
-    fn host<A: IntoHostResult>(
-        mut self,
-        dialect: Dialect,
-        kind: ImportKind,
-        name: impl Into<String>,
-        body: impl Fn(&HostArgs) -> A + Send + Sync + 'static,
-    ) -> Self {
-        self.registries.change(dialect, |registry| registry.insert_host(kind, name, body));
+    fn host<P>(mut self, dialect: Dialect, kind: ImportKind, name: &str, body: impl HostFunction<P>) -> Self {
+        let function = instance::adopt(dialect, Builtin::host(kind, name, body));
+        self.registries.change(dialect, |registry| registry.insert(function));
         self
     }
 

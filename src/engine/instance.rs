@@ -48,6 +48,14 @@ pub(super) fn registry(dialect: Dialect) -> Registry {
     language(dialect).map_or_else(|_| Registry::default(), Language::registry)
 }
 
+/// Returns a function of the embedding program with parameters as those of `dialect`.
+pub(super) fn adopt(dialect: Dialect, function: Builtin) -> Builtin {
+    match language(dialect) {
+        Ok(language) => language.adopt(function),
+        Err(_) => function,
+    }
+}
+
 /// Returns the functions of another implementation among those of an engine, and those of the embedding program.
 pub(super) fn variant(dialect: Dialect, all: &Registry, name: &str) -> Registry {
     language(dialect).map_or_else(|_| all.clone(), |language| language.variant(all, name))

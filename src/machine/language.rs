@@ -10,7 +10,7 @@ use dropforge_value::{OutputFormat, Value};
 
 use crate::bytecode::{Dialect, Program};
 use crate::compiler::{Compilation, Mark, Unit};
-use crate::function::{Cx, Registry};
+use crate::function::{Builtin, Cx, Registry};
 use crate::specialise::{Known, specialise};
 use crate::vm::{NoHooks, Observer, Probing, Run, Semantics, Session, answer, ended};
 
@@ -25,6 +25,11 @@ pub trait Language: Sync {
     /// Returns the functions.
     fn registry(&self) -> Registry {
         Registry::default()
+    }
+
+    /// Returns a function of the embedding program with parameters as the functions of the language have them.
+    fn adopt(&self, function: Builtin) -> Builtin {
+        function
     }
 
     /// Returns the functions of the implementation called `name` among `all`, and those of the embedding program. A language

@@ -8,7 +8,7 @@ use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::dialect::tera::builtins as tera;
 use dropforge::engine::{Dialect, Engine};
-use dropforge::function::{Assigned, Builtin, Default, Overload, Param, Params, Positional, ResultType};
+use dropforge::function::{Assigned, Builtin, Default, HostParams, Overload, Param, Params, Positional, ResultType};
 use dropforge::value::Type;
 use serde_json::{Value, json};
 
@@ -172,6 +172,9 @@ fn to_json(lang: Dialect, builtin: &Builtin) -> Value {
 
 /// Returns the ways to call a function.
 pub(crate) fn signatures(builtin: &Builtin) -> Vec<String> {
+    if let Some(params) = builtin.host_params() {
+        return vec![of_host(builtin, params)];
+    }
     match &builtin.params {
         Params::Named(params) => vec![with_names(builtin, params)],
         Params::Open => vec![format!("{}(…)", builtin.name)],
@@ -179,6 +182,19 @@ pub(crate) fn signatures(builtin: &Builtin) -> Vec<String> {
         Params::Overloaded(overloads) => overloads.iter().map(|overload| overloaded(builtin, overload)).collect(),
         Params::Assigned(assigned) => vec![with_targets(builtin, assigned)],
     }
+}
+
+/// Returns the form of a call of a function of the embedding program.
+fn of_host(builtin: &Builtin, params: &HostParams) -> String {
+    let subject = match builtin.kind {
+        ImportKind::Filter => "value | ",
+        ImportKind::Test => "value is ",
+        _ => "",
+    };
+    let params = params.to_string();
+    let brackets = !params.is_empty() || builtin.kind == ImportKind::Function;
+    let params = if brackets { format!("({params})") } else { params };
+    format!("{subject}{}{params}", builtin.name)
 }
 
 /// Returns the form of a call with named arguments. Filters and tests have a subject; the arguments of tests have places.
@@ -316,4 +332,23 @@ fn prose(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let escaped = parts.map(|(at, part)| if at % 2 == 0 { part.replace('<', "&lt;") } else { part.to_owned() });
     escaped.collect::<Vec<_>>().join("`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_of_the_embedding_program_are_listed_with_their_parameters() {
+        let shown = |builtin: Builtin| signatures(&builtin).join("; ");
+        let cut = |text: &str, at: usize, end: Option<String>| format!("{text}{at}{end:?}");
+        assert_eq!(
+            shown(Builtin::host(ImportKind::Filter, "cut(at, end)", cut)),
+            "value | cut(at: size, end?: string)"
+        );
+        assert_eq!(shown(Builtin::host(ImportKind::Test, "odd", |n: i64| n % 2 == 1)), "value is odd");
+        assert_eq!(shown(Builtin::host(ImportKind::Function, "now", || 1)), "now()");
+        let any = |_: &dropforge::function::HostArgs| 1;
+        assert_eq!(shown(Builtin::host(ImportKind::Function, "any", any)), "any(…)");
+    }
 }

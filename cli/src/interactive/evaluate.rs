@@ -227,7 +227,9 @@ impl Session<'_> {
         let add = |builder: EngineBuilder, language| {
             let slot = slot.clone();
             builder.function(language, TAKE, move |args: &HostArgs| {
-                let value = args.named().values().next().cloned();
+                let value =
+                    args.positional().iter().copied().chain(args.named().iter().map(|(_, value)| *value)).next();
+                let value = value.map(|value| value.to_data());
                 *slot.lock().unwrap_or_else(PoisonError::into_inner) = value;
                 Ok::<_, String>("")
             })

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use super::{FILES, *};
 use crate::{CelPresence, DirLoader, Engine, EngineBuilder, Origin, TeraDialect, UnknownNames};
 use dropforge_base::diagnostics::Code;
+use dropforge_machine::function::HostArgs;
 
 struct Place {
     temp: tempfile::TempDir,
@@ -75,7 +76,7 @@ fn options_and_functions_are_part_of_the_cache_key() {
     let builders: [fn() -> EngineBuilder; 3] = [
         Engine::builder,
         || Engine::builder().escape_suffixes([""]),
-        || Engine::builder().filter(Dialect::Tera, "shout", |_| Ok::<_, String>(1)),
+        || Engine::builder().filter(Dialect::Tera, "shout", |_: &HostArgs| 1),
     ];
     for builder in builders {
         assert_eq!(by(builder()).0, Origin::Source);
@@ -124,10 +125,8 @@ fn plain_tera_is_part_of_the_cache_key() {
     let place = Place::new(&[("a.tera", "{% if x %}{{ x | to_json }}{% endif %}")]);
     let load = |dialect| {
         let loader = DirLoader::jailed(place.temp.path().join("t")).unwrap();
-        let builder = Engine::builder()
-            .loader(loader)
-            .cache(place.cache())
-            .filter(Dialect::Tera, "quote", |_| Ok::<_, String>("mine"));
+        let builder =
+            Engine::builder().loader(loader).cache(place.cache()).filter(Dialect::Tera, "quote", |_: &HostArgs| "mine");
         let template = builder.tera(dialect).build().load(Dialect::Tera, "a.tera");
         template.map(|template| template.origin()).map_err(|errors| errors.iter().count())
     };

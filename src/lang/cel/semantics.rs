@@ -13,7 +13,7 @@ use super::{cost, dispatch};
 use crate::values::in_document;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_machine::bytecode::{BinaryOp, EscapeMode, Role};
-use dropforge_machine::function::{Builtin, Cx, Subject};
+use dropforge_machine::function::{Builtin, Cx, Misfit, Subject};
 use dropforge_machine::vm::{Form, Items, Logic, Missing, Output, Semantics};
 use dropforge_value::Value;
 
@@ -104,6 +104,17 @@ impl Semantics for Rules {
             return dispatch::call_plain(cx, function, member, given);
         }
         dispatch::call(cx, function, member, given)
+    }
+
+    #[cold]
+    fn misfit(&self, function: &Builtin, misfit: &Misfit, given: &[Value<'_>], form: Form) -> Box<Diagnostic> {
+        let error = no_such_overload(&function.name, form == Form::Member, given);
+        let takes = function.host_params().map(ToString::to_string).unwrap_or_default();
+        let help = format!("it takes ({takes})");
+        match misfit {
+            Misfit::Type(at, why) => error.with_help(format!("argument {} {why}; {help}", at + 1)),
+            _ => error.with_help(help),
+        }
     }
 
     fn in_role<'v>(&self, _: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {

@@ -11,7 +11,8 @@ use super::values::types::name;
 use super::values::{conforms, constraint_name, contains_marked, convert, fits, marked_by, type_of, unmark_deep};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_machine::function::{
-    Admits, Body, Builtin, Cx, Fault, Outcome, Params, Positional, PositionalParam, ResultType, Subject, Wrong, fitting,
+    Admits, Body, Builtin, Cx, Fault, HostFault, HostParams, Misfit, Outcome, Params, Positional, PositionalParam,
+    ResultType, Subject, Type as Kind, Wrong, fitting,
 };
 use dropforge_value::{Extended, Refinement, Type, Unknown, Value};
 
@@ -313,8 +314,49 @@ fn run<'v>(cx: &Cx<'v>, function: &Builtin, arguments: &[Value<'v>]) -> Outcome<
     match &function.body {
         Body::Positional(body) => body(cx, arguments),
         Body::Closure(body) => body(cx, arguments),
+        Body::Host(host) => host.call(cx, arguments, &[]).map_err(|fault| failed(host.params(), fault)),
         _ => Err(cx.arity().into()),
     }
+}
+
+/// Returns the fault of a call to a function of the embedding program.
+#[cold]
+fn failed(params: &HostParams, fault: HostFault) -> Fault {
+    match fault {
+        HostFault::Limit(limit) => Fault::Limit(limit),
+        HostFault::Misfit(Misfit::Type(at, why)) => Fault::argument(at, why),
+        HostFault::Misfit(Misfit::Count(count)) => {
+            Fault::wrong(format!("it takes at most {} arguments, not {count}", params.iter().len()))
+        }
+        HostFault::Misfit(_) => Fault::wrong(format!("it takes {params}")),
+        HostFault::Failed(why) => Fault::wrong(why.to_string()),
+    }
+}
+
+/// Returns a function of the embedding program with parameters that the gate checks.
+pub(super) fn adopted(function: Builtin) -> Builtin {
+    let Some(params) = function.host_params() else { return function };
+    let param = |name: &str, ty: Option<Kind>, optional: bool| {
+        let ty = match ty {
+            Some(Kind::Bool) => Type::Bool,
+            Some(Kind::Int | Kind::Size | Kind::Number) => Type::Number,
+            Some(Kind::Str) => Type::String,
+            Some(Kind::Any | Kind::List | Kind::Map) | None => Type::Dynamic,
+        };
+        let admits = if ty == Type::Dynamic || optional { Admits::NULL } else { Admits::NONE };
+        PositionalParam { name: name.to_owned().into(), ty, admits }
+    };
+    let required = params.required();
+    let needed = params.iter().take(required).map(|of| param(&of.name, Some(of.ty), of.optional)).collect::<Vec<_>>();
+    // Optional parameters are further arguments. The function checks their number and types.
+    let further = required < params.iter().len();
+    let rest = (further || params.rest().is_some()).then(|| {
+        let name = params.iter().nth(required).map_or("argument", |of| &*of.name);
+        param(name, params.rest().filter(|_| !further), true)
+    });
+    let result = ResultType::Is(Type::Dynamic);
+    let takes = Positional { params: needed.into(), rest, result, not_null: false };
+    Builtin { params: Params::Positional(takes), ..function }
 }
 
 /// Checks the number of arguments.

@@ -67,6 +67,10 @@ impl Language for Hcl {
     fn registry(&self) -> Registry {
         registry()
     }
+
+    fn adopt(&self, function: Builtin) -> Builtin {
+        argument_gate::adopted(function)
+    }
 }
 
 /// The machine's view of the language: errors are values, and diagnostics are notes.

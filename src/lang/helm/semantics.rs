@@ -10,8 +10,8 @@ use super::{error, hints, objects};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::float_format::shortest;
 use dropforge_machine::bytecode::{BinaryOp, Delivery, EscapeMode, Role};
-use dropforge_machine::function::{Builtin, Cx, Growing, Params, Target};
-use dropforge_machine::vm::{Items, Missing, Output, Semantics};
+use dropforge_machine::function::{Builtin, Cx, Growing, Misfit, Params, Target, Type};
+use dropforge_machine::vm::{Form, Items, Missing, Output, Semantics};
 use dropforge_value::{Extended, Sized, Value, Width};
 
 /// The most integers of a sized type that a loop makes before it begins.
@@ -99,10 +99,7 @@ impl Semantics for Rules {
 
     fn assign<'v, 'g>(&self, cx: &Cx<'v>, function: &Builtin, given: &'g [Value<'v>]) -> Result<Cow<'g, [Value<'v>]>> {
         let Params::Assigned(params) = &function.params else { return Ok(Cow::Borrowed(given)) };
-        if !params.takes(given.len()) {
-            let (least, wanted) = (if params.rest.is_some() { "at least " } else { "" }, params.params.len());
-            let message =
-                format!("wrong number of args for {}: want {least}{wanted} got {}", function.name, given.len());
+        if let Some(message) = wrong_count(function, given.len()) {
             return Err(error(Code::BadArgument, message));
         }
         let mut assigned = Cow::Borrowed(given);
@@ -118,6 +115,22 @@ impl Semantics for Rules {
             }
         }
         Ok(assigned)
+    }
+
+    #[cold]
+    fn misfit(&self, function: &Builtin, misfit: &Misfit, given: &[Value<'_>], _: Form) -> Box<Diagnostic> {
+        let Misfit::Type(at, why) = misfit else {
+            return error(Code::BadArgument, wrong_count(function, given.len()).unwrap_or_default());
+        };
+        let ty = function.host_params().and_then(|params| params.type_of(*at)).unwrap_or(Type::Any);
+        let value = given.get(*at).copied().unwrap_or_default();
+        let mut error = if ty.admits(&value) {
+            error(Code::BadArgument, format!("error calling {}: {why}", function.name))
+        } else {
+            wrong_type(target_of(ty), value)
+        };
+        error.part = u32::try_from(*at).ok();
+        error
     }
 
     fn no_chunk<'v>(&self, _: &Cx<'v>, name: Value<'v>, delivery: Delivery, names: Vec<&str>) -> Box<Diagnostic> {
@@ -226,6 +239,35 @@ pub(super) fn zero<'v>(cx: &Cx<'v>, target: Target, value: Value<'v>) -> Result<
         (Value::Undefined, Target::Map) => cx.map(&[]).map(Some),
         (Value::Undefined, Target::List) => nil_list(cx).map(Some),
         _ => Ok(None),
+    }
+}
+
+/// Returns the error of a call with this many arguments, unless the function takes that many.
+pub(super) fn wrong_count(function: &Builtin, count: usize) -> Option<String> {
+    let (least, most) = match (&function.params, function.host_params()) {
+        (Params::Assigned(params), _) => (params.params.len(), params.rest.is_none().then_some(params.params.len())),
+        (_, Some(params)) => (params.required(), params.rest().is_none().then(|| params.iter().len())),
+        _ => return None,
+    };
+    let wanted = match most {
+        Some(most) if count > most && most > least => format!("at most {most}"),
+        Some(most) if count > most || count < least && most == least => least.to_string(),
+        _ if count < least => format!("at least {least}"),
+        _ => return None,
+    };
+    Some(format!("wrong number of args for {}: want {wanted} got {count}", function.name))
+}
+
+/// Returns the type of Go that stands for the type of a parameter of the embedding program.
+fn target_of(ty: Type) -> Target {
+    match ty {
+        Type::Any => Target::Any,
+        Type::Bool => Target::Bool,
+        Type::Int | Type::Size => Target::Int,
+        Type::Number => Target::Float,
+        Type::Str => Target::Str,
+        Type::List => Target::List,
+        Type::Map => Target::Map,
     }
 }
 

@@ -198,8 +198,8 @@ pub(crate) struct CallSite<'p> {
     pub import: u32,
     /// The checks that the call needs.
     pub gate: Gate,
-    /// The parameter index of each argument, in order of evaluation. For a function with open parameters, the string id
-    /// of its name.
+    /// The parameter index of each argument, in order of evaluation. For a function with open parameters, its form or
+    /// its name ([`Params::by_name`](crate::function::Params::by_name)).
     pub params: &'p [u32],
 }
 

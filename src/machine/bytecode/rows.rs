@@ -50,7 +50,7 @@ pub struct Signature(u32);
 impl Signature {
     const COUNT: u32 = 0xFF;
 
-    /// A function with open parameters. Its call sites hold the string ids of their names.
+    /// A function with open parameters. Its call sites hold the forms and names of their arguments.
     pub const OPEN: Signature = Signature(Self::COUNT);
 
     /// Another template, which takes a map of inputs.

@@ -346,6 +346,30 @@ impl<'v> Cx<'v> {
         }
     }
 
+    /// Copies a value of another arena and charges for it. Fails beyond the depth limit.
+    pub fn copied(&self, value: Value<'_>) -> Result<Value<'v>> {
+        match value {
+            Value::Undefined | Value::Null => Ok(Value::Null),
+            Value::Bool(truth) => Ok(Value::Bool(truth)),
+            Value::Int(n) => Ok(Value::Int(n)),
+            Value::Uint(n) => Ok(Value::Uint(n)),
+            Value::Float(n) => Ok(Value::Float(n)),
+            Value::Str(text) => self.text(text.as_str()),
+            Value::List(list) => {
+                let items: Result<Vec<_>> = list.items().iter().map(|item| self.copied(*item)).collect();
+                self.list(&items?)
+            }
+            Value::Map(map) => {
+                let entry = |(key, value): (&str, Value<'_>)| {
+                    self.charge(key.len())?;
+                    Ok((self.arena.copy_str(key), self.copied(value)?))
+                };
+                self.map(&map.iter().map(entry).collect::<Result<Vec<_>>>()?)
+            }
+            Value::Extended(_) => self.data(&value.to_data()),
+        }
+    }
+
     /// Copies bytes and charges for them.
     pub fn bytes(&self, bytes: &[u8]) -> Result<Value<'v>> {
         self.charge(bytes.len() + size_of::<Extended>())?;

@@ -59,6 +59,7 @@ mod context;
 mod errors;
 mod gate;
 mod growing;
+mod host;
 mod linked;
 mod mutation;
 #[doc(hidden)]
@@ -71,7 +72,6 @@ mod typed;
 
 #[doc(hidden)]
 pub use body::{Body, ClosureBody, NativeBody, PositionalBody, TextBody};
-pub use body::{HostArgs, HostError, IntoHostResult};
 pub use capabilities::Capabilities;
 #[doc(hidden)]
 pub use context::{Budgets, Cx};
@@ -81,6 +81,9 @@ pub use errors::{Fault, Note, Noted, Notes, Outcome, PathStep, Subject, Wrong, f
 pub use gate::{Admits, Assigned, Positional, PositionalParam, ResultType, Target, check_in_order, with_arranged};
 pub use gate::{excerpt, excerpt_in};
 pub use growing::{Growing, Held};
+pub use host::{ArgKey, Deserialized, Further, HostArgs, HostError, HostFunction, HostResult, Parameter};
+#[doc(hidden)]
+pub use host::{Host, HostFault, HostParam, HostParams, Misfit};
 pub use linked::Direct;
 #[doc(hidden)]
 pub use linked::{Link, Linked, Made, MakerBody, Making, Request};

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 
-use super::body::{Body, HostArgs, IntoHostResult};
+use super::body::Body;
 use super::context::Cx;
 use super::errors::Outcome;
 use super::gate::Positional;
@@ -119,17 +119,6 @@ impl Registry {
     /// Keeps the functions for which `keep` returns `true`.
     pub fn retain(&mut self, keep: impl Fn(&Builtin) -> bool) {
         Arc::make_mut(&mut self.functions).iter_mut().for_each(|of_kind| of_kind.retain(|_, one| keep(one)));
-    }
-
-    /// Adds a closure as a function, filter or test.
-    pub fn insert_host<A: IntoHostResult>(
-        &mut self,
-        kind: ImportKind,
-        name: impl Into<String>,
-        body: impl Fn(&HostArgs) -> A + Send + Sync + 'static,
-    ) {
-        let body = Body::Host(Arc::new(move |args| body(args).into_result()));
-        self.insert(Builtin::registered(kind, name.into(), Params::Open, body));
     }
 
     /// Adds a closure as a function with positional arguments, which are checked and converted.
@@ -248,7 +237,7 @@ mod tests {
         let (mut registry, mut expected) = (Registry::default(), BTreeSet::new());
         for _ in 0..600 {
             let (kind, name) = (kinds[random.usize(..kinds.len())], random.u8(..90).to_string());
-            registry.insert_host(kind, name.clone(), |_| Ok::<_, String>(1));
+            registry.insert(Builtin::host(kind, &name, || 1));
             expected.insert((kind, name));
         }
         let found: Vec<_> = registry.iter().map(|builtin| (builtin.kind, builtin.name.to_string())).collect();
@@ -276,7 +265,7 @@ mod tests {
     fn a_builtin_is_removed_unless_another_function_replaced_it() {
         let mut registry = Registry::of(&[TABLE]);
         assert_eq!(registry.names(ImportKind::Filter).collect::<Vec<_>>(), ["a", "b", "c"]);
-        registry.insert_host(ImportKind::Filter, "c", |_| Ok::<_, String>(1));
+        registry.insert(Builtin::host(ImportKind::Filter, "c", |_: i64| 1));
         TABLE.iter().for_each(|builtin| registry.remove(builtin));
         assert_eq!(registry.names(ImportKind::Filter).collect::<Vec<_>>(), ["c"]);
     }

@@ -52,6 +52,20 @@ impl Type {
         }
     }
 
+    /// Returns the type in one word, for lists of parameters.
+    pub fn word(self) -> &'static str {
+        match self {
+            Type::Any => "any",
+            Type::Bool => "boolean",
+            Type::Int => "integer",
+            Type::Size => "size",
+            Type::Number => "number",
+            Type::Str => "string",
+            Type::List => "list",
+            Type::Map => "map",
+        }
+    }
+
     /// Returns the type with its article, for messages.
     pub fn name(self) -> &'static str {
         match self {
@@ -142,7 +156,7 @@ pub struct Param {
 pub enum Params {
     /// Named parameters. The first of a filter or test is its subject.
     Named(&'static [Param]),
-    /// Open parameters: the body accepts arguments of any name.
+    /// Parameters that a call site does not depend on: those of a function of the embedding program.
     Open,
     /// Positional parameters, converted and checked by the language's gate.
     Positional(Positional),
@@ -160,8 +174,18 @@ impl Params {
     /// The parameter of the last argument if it is a collection whose elements are the arguments.
     pub const SPREAD: u32 = 1;
 
-    /// The parameter of the first argument if it is the receiver of an overloaded function.
+    /// The parameter of the first argument if it is the receiver of a method.
     pub const RECEIVER: u32 = 2;
+
+    /// Returns the parameter of a named argument of a function with open parameters. `name` is the string id of its name.
+    pub fn by_name(name: u32) -> u32 {
+        name.saturating_add(Self::RECEIVER + 1)
+    }
+
+    /// Returns the string id of the name of an argument of a function with open parameters. `None` if it has a place.
+    pub(crate) fn name_of(param: u32) -> Option<u32> {
+        param.checked_sub(Self::RECEIVER + 1)
+    }
 }
 
 /// An example: a template, and its output or the code of its error (`"E0403"`).

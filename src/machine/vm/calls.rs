@@ -10,13 +10,13 @@ use super::machine::{Frame, Interpreter, NAMED};
 use super::output::Output;
 use super::semantics::{Form, Semantics};
 use super::units::{CallTarget, Called};
-use crate::bytecode::{CallSite, ChunkInfo, Delivery, EscapeMode, Gate, ImportKind, Op, Program};
+use crate::bytecode::{CallSite, ChunkInfo, Delivery, EscapeMode, Gate, Op, Program};
 use crate::function::{
-    Body, Builtin, Capabilities, Cx, Direct, Fault, HostArgs, Linked, Param, Params, check_in_order, with_arranged,
+    Body, Builtin, Capabilities, Cx, Direct, Fault, Linked, Param, Params, check_in_order, with_arranged,
 };
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limit;
-use dropforge_value::{DataMap, Value};
+use dropforge_value::Value;
 
 /// Steps charged for calling a chunk, besides its code. A frame costs as much as several instructions.
 const CALL_STEPS: u64 = 8;
@@ -187,24 +187,20 @@ impl<'r, A: Access, S: Semantics + ?Sized> Interpreter<'r, '_, A, S> {
         }
     }
 
-    /// Calls a function with open parameters, passing names and values as given.
-    #[cold]
+    /// Calls a function of the embedding program. Arguments have places or names.
+    #[inline(never)]
     fn call_host(&self, builtin: &Builtin, site: &CallSite<'r>, given: &[Value<'r>]) -> Result<Value<'r>> {
-        let Body::Host(body) = &builtin.body else { return Err(self.corrupt()) };
-        let mut named: DataMap = DataMap::default();
-        let mut rest = site.params.iter().zip(given);
-        let value = match builtin.kind {
-            ImportKind::Function | ImportKind::Template | ImportKind::Intrinsic => None,
-            ImportKind::Filter | ImportKind::Test => rest.next().map(|(_, value)| value.to_data()),
-        };
-        for (name, value) in rest {
-            named.insert(self.program.str(*name).to_owned(), value.to_data());
+        let Body::Host(host) = &builtin.body else { return Err(self.corrupt()) };
+        let (mut positional, mut named) = (SmallVec::<[_; 8]>::new(), SmallVec::<[_; 8]>::new());
+        for (param, value) in site.params.iter().zip(given) {
+            match Params::name_of(*param) {
+                Some(name) => named.push((self.program.str(name), *value)),
+                None => positional.push(*value),
+            }
         }
-        let result = body(&HostArgs::new(value, named)).map_err(|why| {
-            let message = format!("{} `{}` failed: {why}", builtin.kind.name(), builtin.name);
-            Diagnostic::new(Code::FunctionFailed, message).caused_by(why)
-        })?;
-        self.cx.data(&result)
+        let form = Form::of(site.params);
+        let result = host.call(&self.cx, &positional, &named);
+        result.map_err(|fault| fault.into_error(builtin, |misfit| self.rules.misfit(builtin, misfit, given, form)))
     }
 
     /// Enters the chunk `id` with its parameters from the stack. Returns its first word.
@@ -367,9 +363,8 @@ fn call_unnamed<'r>(
     given: &[Value<'r>],
 ) -> Result<Option<Value<'r>>> {
     match (&builtin.body, &builtin.params) {
-        (Body::Positional(_) | Body::Closure(_), Params::Positional(_)) | (Body::Overloaded, Params::Overloaded(_)) => {
-            rules.call(cx, builtin, given, Form::of(places)).map(Some)
-        }
+        (Body::Positional(_) | Body::Closure(_) | Body::Host(_), Params::Positional(_))
+        | (Body::Overloaded, Params::Overloaded(_)) => rules.call(cx, builtin, given, Form::of(places)).map(Some),
         _ => Ok(None),
     }
 }

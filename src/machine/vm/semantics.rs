@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::output::Output;
 use crate::bytecode::{BinaryOp, Delivery, EscapeMode, LoopField, Role};
-use crate::function::{Builtin, Cx, Params};
+use crate::function::{Builtin, Cx, Misfit, Params};
 use dropforge_base::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use dropforge_base::limits::Limit;
 use dropforge_value::{Map, Value};
@@ -167,6 +167,12 @@ pub trait Semantics {
     fn assign<'v, 'g>(&self, cx: &Cx<'v>, function: &Builtin, given: &'g [Value<'v>]) -> Result<Cow<'g, [Value<'v>]>> {
         let _ = (function, given);
         Err(cx.arity())
+    }
+
+    /// Returns the error of arguments that do not fit the parameters of a function of the embedding program.
+    fn misfit(&self, function: &Builtin, misfit: &Misfit, given: &[Value<'_>], form: Form) -> Box<Diagnostic> {
+        let _ = (given, form);
+        misfit.error(function)
     }
 
     /// Returns the error of a call by `name`, which no visible chunk has or which is no text. `names` are the names of the

@@ -55,6 +55,22 @@ pub fn from_value<'v, T: Deserialize<'v>>(value: Value<'v>) -> Result<T> {
     T::deserialize(ValueDeserializer::new(value, NoCoercion)).map_err(Error::into_diagnostic)
 }
 
+/// Deserializes an argument of a function like [`from_value`]. Whole floats are integers, too: there are languages without
+/// other numbers.
+///
+/// ```
+/// use dropforge::value::{Value, from_argument};
+/// assert_eq!(from_argument::<u8>(Value::Float(2.0))?, 2);
+/// assert!(from_argument::<u8>(Value::Float(2.5)).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Same as [`from_value`].
+pub fn from_argument<'v, T: Deserialize<'v>>(value: Value<'v>) -> Result<T> {
+    T::deserialize(ValueDeserializer::new(value, WholeFloats)).map_err(Error::into_diagnostic)
+}
+
 /// The implicit conversions of a language.
 pub trait Coerce<'v>: Copy {
     /// The error for a value that does not fit.
@@ -87,6 +103,31 @@ impl<'v> Coerce<'v> for NoCoercion {
 
     fn coerce(self, value: Value<'v>, _: Type<'static>) -> std::result::Result<Value<'v>, Error> {
         Ok(value)
+    }
+}
+
+/// Whole floats are integers.
+#[derive(Clone, Copy)]
+struct WholeFloats;
+
+/// The first float beyond the integers that floats represent exactly.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+impl<'v> Coerce<'v> for WholeFloats {
+    type Error = Error;
+
+    const SORTED: bool = false;
+
+    fn coerce(self, value: Value<'v>, ty: Type<'static>) -> std::result::Result<Value<'v>, Error> {
+        Ok(match (value, ty) {
+            // Negative zero is a float only.
+            (Value::Float(float), Type::Number)
+                if float.fract() == 0.0 && float.abs() < EXACT && float.to_bits() != (-0.0_f64).to_bits() =>
+            {
+                Value::Int(float as i64)
+            }
+            _ => value,
+        })
     }
 }
 

@@ -60,16 +60,13 @@ const MAX_BYTES: u64 = 16 << 20;
 fn reading(builder: EngineBuilder, reach: &Reach, asked: &Arc<Mutex<Asked>>) -> EngineBuilder {
     let (asked, reading, testing) = (asked.clone(), reach.clone(), reach.clone());
     builder
-        .function(Dialect::Helm, "readFile", move |args: &HostArgs| {
-            let path = args.get::<String>("0")?;
-            Ok::<_, String>(reading.text(&path).unwrap_or_else(|| {
+        .function(Dialect::Helm, "readFile", move |path: &str| {
+            reading.text(path).unwrap_or_else(|| {
                 asked.lock().unwrap_or_else(PoisonError::into_inner).push(format!("the file `{path}`"));
                 format!("TODO-{path}")
-            }))
+            })
         })
-        .function(Dialect::Helm, "isFile", move |args: &HostArgs| {
-            args.get::<String>("0").map(|path| testing.text(&path).is_some())
-        })
+        .function(Dialect::Helm, "isFile", move |path: &str| testing.text(path).is_some())
 }
 
 /// The functions that read from outside, and what each reads.
@@ -91,15 +88,14 @@ fn functions(mut builder: EngineBuilder, asked: &Arc<Mutex<Asked>>) -> EngineBui
     for (name, what) in OUTSIDE {
         let asked = asked.clone();
         builder = builder.function(Dialect::Helm, name, move |args: &HostArgs| {
-            let argument = args.named().values().find_map(|value| value.as_str().map(str::to_owned));
-            let argument = argument.unwrap_or_default();
+            let argument = args.positional().iter().find_map(|value| value.as_str()).unwrap_or_default();
             let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
             asked.push(format!("{what} `{argument}`"));
-            Ok::<_, String>(match name {
+            match name {
                 "env" => Data::Str(String::new()),
                 "readDir" | "readDirEntries" => Data::List(Vec::new()),
                 _ => Data::Str(format!("TODO-{argument}")),
-            })
+            }
         });
     }
     pure(builder)
@@ -108,34 +104,27 @@ fn functions(mut builder: EngineBuilder, asked: &Arc<Mutex<Asked>>) -> EngineBui
 /// Adds the functions of Helmfile and Argo CD that read nothing.
 fn pure(builder: EngineBuilder) -> EngineBuilder {
     builder
-        .function(Dialect::Helm, "normalize", |args: &HostArgs| {
-            args.get::<String>("0").map(|text| super::project::file_name(&text.to_lowercase().replace(['_', '.'], "-")))
+        .function(Dialect::Helm, "normalize", |text: &str| {
+            super::project::file_name(&text.to_lowercase().replace(['_', '.'], "-"))
         })
-        .function(Dialect::Helm, "isFile", |_: &HostArgs| Ok::<_, String>(false))
-        .function(Dialect::Helm, "isDir", |_: &HostArgs| Ok::<_, String>(false))
-        .function(Dialect::Helm, "get", |args: &HostArgs| {
-            let path = args.get::<String>("0")?;
-            let (default, object) = match args.named().len() {
-                0..=2 => (None, args.named().get("1")),
-                _ => (args.named().get("1"), args.named().get("2")),
+        .function(Dialect::Helm, "isFile", |_: &str| false)
+        .function(Dialect::Helm, "isDir", |_: &str| false)
+        .function(Dialect::Helm, "get", |path: &str, second: Data, third: Option<Data>| {
+            let (default, object) = match third {
+                Some(object) => (Some(second), object),
+                None => (None, second),
             };
-            let found = object.and_then(|object| at_path(object, &path)).or(default).cloned();
+            let found = at_path(&object, path).cloned().or(default);
             found.ok_or_else(|| format!("there is no value at `{path}`"))
         })
-        .function(Dialect::Helm, "sprigGet", |args: &HostArgs| {
-            let key = args.get::<String>("1")?;
-            let value = args.named().get("0").and_then(|map| map.get(&key)).cloned();
-            Ok::<_, String>(value.unwrap_or_else(|| Data::Str(String::new())))
+        .function(Dialect::Helm, "sprigGet", |map: Data, key: &str| {
+            map.get(key).cloned().unwrap_or_else(|| Data::Str(String::new()))
         })
-        .function(Dialect::Helm, "getOrNil", |args: &HostArgs| {
-            let path = args.get::<String>("0")?;
-            Ok::<_, String>(args.named().get("1").and_then(|object| at_path(object, &path)).cloned())
-        })
-        .function(Dialect::Helm, "setValueAtPath", |args: &HostArgs| {
-            let path = args.get::<String>("0")?;
-            let mut map = args.named().get("2").and_then(Data::as_map).cloned().unwrap_or_default();
-            super::fold::put(&mut map, &path, args.named().get("1").cloned().unwrap_or_default());
-            Ok::<_, String>(Data::Map(map))
+        .function(Dialect::Helm, "getOrNil", |path: &str, object: Data| at_path(&object, path).cloned())
+        .function(Dialect::Helm, "setValueAtPath", |path: &str, value: Data, object: Data| {
+            let mut map = object.as_map().cloned().unwrap_or_default();
+            super::fold::put(&mut map, path, value);
+            Data::Map(map)
         })
 }
 

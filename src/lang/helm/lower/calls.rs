@@ -4,13 +4,14 @@ use super::pipelines::Piped;
 use super::program::Lower;
 use crate::builtins::{MAKER, STRICT_MAKER};
 use crate::error::quoted;
+use crate::semantics::wrong_count;
 use crate::syntax::tree::{Number, Operand, Term};
 use crate::values::target_name;
-use dropforge_base::diagnostics::{Code, Result};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::text::Span;
 use dropforge_machine::bytecode::{BinaryOp, Delivery, ImportKind, Op, Role};
 use dropforge_machine::compiler::{Constant, MissingKey};
-use dropforge_machine::function::{Builtin, Function, Params, Target};
+use dropforge_machine::function::{Builtin, Function, Params, Target, Type};
 
 impl<'a> Lower<'_, 'a> {
     /// Returns `true` if a function is the language's own: nothing has replaced it.
@@ -34,12 +35,8 @@ impl<'a> Lower<'_, 'a> {
             return Ok(());
         };
         let count = arguments.len() + usize::from(piped.is_some());
-        if let Params::Assigned(params) = &function.params
-            && !params.takes(count)
-        {
-            let least = if params.rest.is_some() { "at least " } else { "" };
-            let wanted = params.params.len();
-            let message = format!("wrong number of args for {name}: want {least}{wanted} got {count}");
+        self.lint_host(function, count, arguments, place);
+        if let Some(message) = wrong_count(function, count) {
             self.fail_value(place, Code::BadArgument, message);
             return Ok(());
         }
@@ -79,6 +76,30 @@ impl<'a> Lower<'_, 'a> {
             }
         }
         Ok(())
+    }
+
+    /// Warns of arguments that do not fit the parameters of a function of the embedding program: their number, and literals
+    /// of another type.
+    fn lint_host(&mut self, function: &Builtin, count: usize, arguments: &'a [Operand<'a>], place: Span) {
+        let Some(params) = function.host_params() else { return };
+        let mut found: Vec<_> = wrong_count(function, count).into_iter().map(|message| (message, place)).collect();
+        for (at, argument) in arguments.iter().enumerate() {
+            let Some(ty) = params.type_of(at) else { continue };
+            let fits = match argument.term {
+                Term::Str(_) => matches!(ty, Type::Any | Type::Str),
+                Term::Bool(_) => matches!(ty, Type::Any | Type::Bool),
+                Term::Number(_) => matches!(ty, Type::Any | Type::Int | Type::Size | Type::Number),
+                _ => true,
+            };
+            if !fits {
+                found
+                    .push((format!("argument {} of {} should be {}", at + 1, function.name, ty.name()), argument.span));
+            }
+        }
+        for (message, span) in found {
+            let lint = Diagnostic::warning(Code::BadArgument, message);
+            self.lints.push(lint.at(self.source(), span.moved(self.base), ""));
+        }
     }
 
     /// Pushes the arguments of a function, and after them the piped value.

@@ -368,10 +368,7 @@ impl<'l, 'a> Lower<'l, 'a> {
 
     /// Calls a function with the top `count` values.
     pub fn call(&mut self, function: &Builtin, count: usize) {
-        let places: smallvec::SmallVec<[u32; 8]> = match function.params {
-            Params::Open => (0..count).map(|at| self.emitter.string(&at.to_string())).collect(),
-            _ => smallvec::SmallVec::from_elem(Params::BY_PLACE, count),
-        };
+        let places: smallvec::SmallVec<[u32; 8]> = smallvec::SmallVec::from_elem(Params::BY_PLACE, count);
         if self.mutates {
             // Results are maps that may be changed, and arguments may have changed since the last call.
             if let Some(known) = self.functions.get(&std::ptr::from_ref(function)) {

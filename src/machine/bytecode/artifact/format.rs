@@ -13,7 +13,7 @@ use dropforge_value::{Data, DataMap};
 pub(super) const MAGIC: &str = "dropforge artifact";
 
 /// The version of the format. It counts changes that the fingerprint does not cover: the meaning of tables and numbers.
-pub const FORMAT: u64 = 11;
+pub const FORMAT: u64 = 12;
 
 /// The version of the engine. Functions and their behaviour change with it.
 pub(super) const ENGINE: &str = env!("CARGO_PKG_VERSION");

@@ -8,6 +8,7 @@ use super::super::records::{
 };
 use super::super::rows::{ChunkInfo, ImportKind, Region, Signature};
 use super::{Check, Rule, SHARED};
+use crate::function::Params;
 use dropforge_base::diagnostics::{Code, Result};
 
 /// One more than the largest operand that fits next to an opcode.
@@ -280,11 +281,9 @@ impl<'t> Check<'_, 't> {
             self.require(Rule::V10, whole && import.is_some(), "a call is not whole or calls nothing", at)?;
             let params = params.unwrap_or(&[]);
             let signature = import.map_or(Signature::OPEN, |import| Signature::of_word(import[2]));
-            let most = signature.count().unwrap_or(u32::try_from(self.tables.strings.len()).unwrap_or(0));
-            let value =
-                import.is_some_and(|import| [ImportKind::Filter as u32, ImportKind::Test as u32].contains(&import[0]));
-            let named = params.get(usize::from(value && signature == Signature::OPEN)..).unwrap_or(&[]);
-            let known = named.iter().all(|&param| param < most);
+            let strings = || Params::by_name(u32::try_from(self.tables.strings.len()).unwrap_or(0));
+            let most = signature.count().unwrap_or_else(strings);
+            let known = params.iter().all(|&param| param < most);
             self.require(Rule::V10, known, "an argument is for no parameter", at)?;
             let in_order = Gate::new(params, signature.count(), 0).is_in_order();
             let ordered = Gate::of_word(gate).is_in_order() == in_order;

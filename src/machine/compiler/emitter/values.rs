@@ -116,7 +116,7 @@ impl Emitter<'_> {
     }
 
     /// Calls a function with the top values. `params` has the parameter index of each argument, or for a function with
-    /// open parameters the string id of its name. The result of a `pure` function depends only on its arguments. Returns the
+    /// open parameters its form or its name. The result of a `pure` function depends only on its arguments. Returns the
     /// function for later calls, unless it is unreachable here.
     pub fn call(
         &mut self,

@@ -9,7 +9,7 @@ use crate::settings::candidates;
 use crate::values::type_names;
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::bytecode::ImportKind;
-use dropforge_machine::function::{NativeBody, Overload, Params, Registry, Ty};
+use dropforge_machine::function::{HostParams, NativeBody, Overload, Params, Registry, Ty, Type};
 
 /// An overload of a function.
 #[derive(Debug, Clone)]
@@ -35,6 +35,18 @@ pub(super) enum Callable {
     Signatures(Vec<Signature>),
     /// With any arguments. The result type shows at runtime.
     Open,
+}
+
+/// Returns the type of a parameter of the embedding program, of which `integer` stands for its integers.
+fn host_type(ty: Type, integer: Ty) -> Ty {
+    match ty {
+        Type::Any | Type::Number => Ty::Dyn,
+        Type::Bool => Ty::Bool,
+        Type::Int | Type::Size => integer,
+        Type::Str => Ty::String,
+        Type::List => Ty::List(&Ty::Dyn),
+        Type::Map => Ty::Map(&Ty::Dyn, &Ty::Dyn),
+    }
 }
 
 /// An overload declared by the host, with types as text.
@@ -98,11 +110,33 @@ impl Environment {
                 Params::Overloaded(overloads) => {
                     Callable::Signatures(overloads.iter().map(|of| environment.signature(of)).collect())
                 }
-                _ => Callable::Open,
+                _ => match builtin.host_params().and_then(|params| environment.of_host(&builtin.name, params)) {
+                    Some(signatures) => Callable::Signatures(signatures),
+                    None => Callable::Open,
+                },
             };
             environment.functions.insert(builtin.name.as_ref().into(), callable);
         }
         environment
+    }
+
+    /// Returns the signatures of a function of the embedding program: one for each number of arguments, as a function and
+    /// as a method. `None` if it takes any number.
+    fn of_host(&mut self, name: &str, params: &HostParams) -> Option<Vec<Signature>> {
+        if params.rest().is_some() {
+            return None;
+        }
+        let mut signature = |count: usize, member: bool, integer: Ty| {
+            let types = params.iter().take(count).map(|param| host_type(param.ty, integer));
+            let params = types.map(|ty| self.types.of_table(&ty, &mut Vec::new())).collect();
+            let id = format!("{name}_{count}_{integer}{}", if member { "_member" } else { "" }).into();
+            Signature { id, member, params, result: Types::DYN, generic: 0, body: None }
+        };
+        let counts = params.required()..=params.iter().len();
+        let forms =
+            counts.flat_map(|count| [(count, false), (count, true)]).filter(|(count, member)| *count > 0 || !member);
+        let forms = forms.flat_map(|(count, member)| [(count, member, Ty::Int), (count, member, Ty::Uint)]);
+        Some(forms.map(|(count, member, integer)| signature(count, member, integer)).collect())
     }
 
     fn signature(&mut self, of: &Overload) -> Signature {

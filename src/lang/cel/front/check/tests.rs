@@ -236,7 +236,12 @@ fn references_say_what_was_found() {
 #[test]
 fn functions_of_the_host() {
     let mut registry = Registry::of(STANDARD);
-    registry.insert_host(dropforge_machine::bytecode::ImportKind::Function, "host.any", |_| Ok::<_, String>(1));
+    let any = |_: &dropforge_machine::function::HostArgs| 1;
+    registry.insert(dropforge_machine::function::Builtin::host(
+        dropforge_machine::bytecode::ImportKind::Function,
+        "host.any",
+        any,
+    ));
     let mut environment = Environment::new(&registry);
     let declared = Declared { id: "pair", params: &["A", "B"], result: "pair(A, B)", ..Declared::default() };
     environment.declare_function("pair", &declared).expect("types");

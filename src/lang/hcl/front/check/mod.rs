@@ -25,8 +25,7 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result as Check
 use dropforge_base::limits::Limits;
 use dropforge_base::text::Source;
 use dropforge_machine::function::{
-    Admits, Body as FunctionBody, Builtin, Capabilities, Cx, Fault, Outcome, Params, Positional, PositionalParam,
-    Registry, ResultType,
+    Body as FunctionBody, Builtin, Capabilities, Cx, Fault, Outcome, Params, Registry, ResultType,
 };
 use dropforge_machine::vm::Space;
 use dropforge_value::{Arena, Type, Value};
@@ -124,8 +123,8 @@ fn is_checked(function: &Builtin, capabilities: Capabilities<'_>) -> bool {
     !capabilities.include(function.needs) || (takes_paths && function.needs == Capabilities::FILES)
 }
 
-/// Returns the functions with unknown results for those that need a capability, and for those of a host with open
-/// parameters. Those that need a capability stay if a check with these `capabilities` can call them.
+/// Returns the functions with unknown results for those that need a capability, and for those of the
+/// embedding program. Those that need a capability stay if a check with these `capabilities` can call them.
 pub(super) fn without_capabilities(registry: &Registry, capabilities: Option<Capabilities<'_>>) -> Registry {
     let mut all = registry.clone();
     let stays = |function: &Builtin| {
@@ -133,12 +132,7 @@ pub(super) fn without_capabilities(registry: &Registry, capabilities: Option<Cap
     };
     for function in registry.iter().filter(|function| !stays(function)) {
         let takes = match &function.params {
-            Params::Positional(takes) if !function.needs.is_none() => takes.clone(),
-            Params::Open => {
-                let admits = Admits::NULL.and(Admits::UNKNOWN).and(Admits::DYNAMIC).and(Admits::MARKED);
-                let rest = Some(PositionalParam { name: "argument".into(), ty: Type::Dynamic, admits });
-                Positional { params: [].as_slice().into(), rest, result: ResultType::OfBody, not_null: false }
-            }
+            Params::Positional(takes) if !function.needs.is_none() || function.host_params().is_some() => takes.clone(),
             _ => continue,
         };
         let ty = match takes.result {

@@ -34,7 +34,7 @@ impl<'a> Lower<'_, 'a> {
         let filter = self.unit.registry.get(ImportKind::Filter, call.name.text);
         filter.is_some_and(|filter| match filter.params {
             Params::Named([subject, ..]) => subject.default != Default::Required,
-            _ => false,
+            _ => filter.host_params().and_then(|params| params.iter().next()).is_some_and(|subject| subject.optional),
         })
     }
 
@@ -79,15 +79,14 @@ impl<'a> Lower<'_, 'a> {
             self.emitter.defaults(builtin, &mut targets, target.unwrap_or(0));
             self.unescaped(|lower| lower.value(&arg.value))?;
             match (&builtin.params, target) {
-                (Params::Open | Params::Positional(_) | Params::Overloaded(_) | Params::Assigned(_), _) => {
-                    targets.push(self.emitter.string(arg.name.text))
-                }
-                (_, Some(target)) => targets.push(target),
+                (Params::Named(_), Some(target)) => targets.push(target),
                 // The reference evaluates and ignores an argument without a parameter.
-                (_, None) => self.emitter.op(Op::Pop, &[]),
+                (Params::Named(_), None) => self.emitter.op(Op::Pop, &[]),
+                _ => targets.push(Params::by_name(self.emitter.string(arg.name.text))),
             }
         }
         self.lint_arguments(builtin, call);
+        self.lint_host(builtin, call);
         self.at(call.span);
         self.emitter.defaults(builtin, &mut targets, u32::MAX);
         self.emitter.call_builtin(builtin, &targets);
@@ -165,19 +164,19 @@ impl<'a> Lower<'_, 'a> {
         for (at, arg) in (1..).zip(args) {
             self.unescaped(|lower| lower.value(arg))?;
             targets.push(match builtin.params {
-                Params::Open | Params::Positional(_) | Params::Overloaded(_) | Params::Assigned(_) => {
-                    self.emitter.string(&format!("{}", at - 1))
-                }
                 Params::Named(_) => at,
+                _ => Params::BY_PLACE,
             });
         }
         let allowed = match builtin.params {
             Params::Named(params) => params.len().saturating_sub(1),
-            Params::Open | Params::Positional(_) | Params::Overloaded(_) | Params::Assigned(_) => usize::MAX,
+            _ => usize::MAX,
         };
         if args.len() > allowed {
             let message = format!("test `{}` takes {allowed} arguments, but {} are given", name.text, args.len());
             self.fail(span, Diagnostic::new(Code::BadArgument, message));
+        } else if let Some(misfit) = builtin.host_params().and_then(|params| params.misfit_of(args.len() + 1)) {
+            self.fail(span, misfit.error(builtin));
         }
         self.at(span);
         self.emitter.defaults(builtin, &mut targets, u32::MAX);

@@ -21,6 +21,7 @@
 mod body;
 mod calls;
 mod conditions;
+mod host_lints;
 mod values;
 mod variables;
 
