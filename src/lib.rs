@@ -29,6 +29,7 @@
 //! # Where to go on
 //!
 //! * [`Engine`] compiles templates and opens artifacts; [`Engine::builder`] sets limits, loaders and your own functions.
+//! * [`context!`] writes inputs in place: `context! { name, port => 80 }`.
 //! * [`Template`] renders: to a new string, into your buffer, or within a session that keeps its memory.
 //! * [`render`] is for text that is rendered only once.
 //! * [`precompile`] compiles a directory in a build script. [`Engine::open`] opens the artifact without a parser
@@ -76,6 +77,34 @@ pub use diagnostics::{Diagnostic, Diagnostics as Error};
 pub use engine::{Artifact, Dialect, Engine, EngineBuilder, Template};
 pub use engine::{Precompile, precompile, render};
 pub use limits::Limits;
+
+/// Inputs as names and values: any of them serializes, and a variable alone is an input of its name.
+///
+/// ```
+/// use dropforge::{Dialect, Engine, context};
+/// let template = Engine::new().compile(Dialect::Tera, "t", "{{ name }}:{{ ports[0] }}{{ more.a }}")?;
+/// let name = String::from("api");
+/// assert_eq!(template.render(&context! { name, ports => [80, 443], more => context! { a => 1 } })?, "api:801");
+/// assert_eq!(name, "api");
+/// # Ok::<(), dropforge::Error>(())
+/// ```
+#[macro_export]
+macro_rules! context {
+    ($($name:ident $(=> $value:expr)?),* $(,)?) => {
+        $crate::context!(@add $crate::value::NoInputs; $($name $(=> $value)?,)*)
+    };
+    (@add $others:expr;) => { $others };
+    (@add $others:expr; $name:ident => $value:expr, $($more:tt)*) => {
+        $crate::context!(
+            @add $crate::value::InputEntry { others: $others, name: stringify!($name), value: $value }; $($more)*
+        )
+    };
+    (@add $others:expr; $name:ident, $($more:tt)*) => {
+        $crate::context!(
+            @add $crate::value::InputEntry { others: $others, name: stringify!($name), value: &$name }; $($more)*
+        )
+    };
+}
 
 /// The examples of the page about the library, compiled and run with the documentation's tests.
 #[cfg(all(doctest, feature = "bulk"))]

@@ -15,6 +15,7 @@ mod coverage;
 #[path = "../divisions.rs"]
 mod divisions;
 mod documents;
+mod embedding;
 mod extremes;
 mod facts;
 mod growth;

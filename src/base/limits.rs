@@ -115,6 +115,15 @@ impl Deadline {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
+    /// Returns the error of a render that this deadline ended.
+    pub fn error(&self) -> Box<Diagnostic> {
+        let message = match self.cancelled.load(Ordering::Relaxed) {
+            true => "the render was cancelled",
+            false => "the render took too long: its deadline has passed",
+        };
+        Diagnostic::new(Code::LimitTime, message)
+    }
+
     /// Returns `true` if no time remains.
     pub fn is_over(&self) -> bool {
         self.remaining().is_zero()

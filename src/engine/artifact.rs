@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use super::builder::Engine;
@@ -19,6 +20,10 @@ pub struct Artifact {
     bundle: Bundle,
     known: Option<Arc<KnownInputs>>,
 }
+
+// What is linked on request is not shared with others before it is complete.
+impl UnwindSafe for Artifact {}
+impl RefUnwindSafe for Artifact {}
 
 impl Engine {
     /// Opens an artifact. Its templates have the limits, capabilities and functions of this engine.

@@ -1,5 +1,6 @@
 //! Building an engine.
 
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{Arc, OnceLock};
 
 use super::cache::Cache;
@@ -18,6 +19,10 @@ use dropforge_machine::function::{Builtin, Capabilities, HostArgs, HostFunction,
 pub struct Engine {
     pub(super) shared: Arc<EngineBuilder>,
 }
+
+// Tables that are built on first use are complete or absent after a panic.
+impl UnwindSafe for Engine {}
+impl RefUnwindSafe for Engine {}
 
 /// The functions of each language. A language's table is built on first use.
 #[derive(Default)]
@@ -153,7 +158,7 @@ impl EngineBuilder {
     ///     .fold(Engine::builder(), |engine, dialect| engine.function(dialect, "probe(n, name, unit)", probe))
     ///     .function(Dialect::Hcl, "count", |args: &HostArgs| args.positional().len())
     ///     .build();
-    /// let render = |dialect, source| engine.compile(dialect, "t", source)?.render(&());
+    /// let render = |dialect, source| Ok::<_, dropforge::Error>(engine.compile(dialect, "t", source)?.render(&())?);
     /// assert_eq!(render(Dialect::Tera, "{{ probe(name='a', n=1) }}")?, "a=1");
     /// assert_eq!(render(Dialect::Helm, r#"{{ "ms" | probe 1 "a" }}"#)?, "a=1ms");
     /// assert_eq!(render(Dialect::Hcl, r#"${probe([1, "a"]...)} ${count(1, 2, 3)}"#)?, "a=1 3");

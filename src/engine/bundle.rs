@@ -114,7 +114,8 @@ impl Bundling {
         let values = InputBuilder::new(&arena, &shapes).data_map(&known)?;
         let to = values.as_map().map_or(Known::Open, Known::of_map);
         let all = self.all();
-        let read = all.iter().filter(|(_, template)| template.inputs().iter().any(|name| known.contains_key(*name)));
+        let read =
+            all.iter().filter(|(_, template)| template.program().inputs().iter().any(|name| known.contains_key(*name)));
         let residual = |(name, template): &(&str, &Template)| Some(((*name).to_owned(), template.specialise(&to)?));
         let residuals = read.filter_map(residual).collect();
         self.specialised = Some(Specialised { known, residuals });
@@ -248,7 +249,8 @@ impl Precompile {
     /// All errors of all templates, and the lints selected by [`Precompile::deny`].
     pub fn compile(self, dir: &Path) -> std::result::Result<(Vec<u8>, Vec<Box<Diagnostic>>), Diagnostics> {
         let set = discover(&[dir.to_owned()], None, &|name| dialect_of(name).is_some())?;
-        let engine = self.engine.loader(DirLoader::jailed(&set.root)?).unknown_names(UnknownNames::Late).build();
+        let loader = DirLoader::jailed(&set.root)?.paths_from_here();
+        let engine = self.engine.loader(loader).unknown_names(UnknownNames::Late).build();
         let bundle = engine.bundle_set(&set, None)?.strip(self.strip);
         let lints: Vec<_> = set.skipped.warnings().chain(bundle.lints()).collect();
         if lints.iter().any(|lint| self.deny.is_some_and(|from| lint.severity >= from)) {

@@ -13,7 +13,7 @@ use crate::{dialect_of, unknown_language};
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, LOOKED_UP, Severity, without_duplicates};
 use dropforge_base::text::Source;
 use dropforge_machine::bytecode::{Dialect, Program};
-use dropforge_machine::compiler::{Compilation, Compiled, Loader, Unit};
+use dropforge_machine::compiler::{Compilation, Compiled, Loader, Unit, with_names};
 use dropforge_machine::function::Registry;
 use serde::Serialize;
 
@@ -217,11 +217,12 @@ impl Engine {
     }
 
     fn unknown(&self, name: &str) -> Box<Diagnostic> {
-        let names = self.shared.front.loader.names();
-        Diagnostic::new(Code::UnknownTemplate, format!("template `{name}` not found"))
+        let loader = &*self.shared.front.loader;
+        let names = loader.names();
+        let error = Diagnostic::new(Code::UnknownTemplate, format!("template `{name}` not found"))
             .with_field(LOOKED_UP, name)
-            .with_suggestion(name, names.iter().map(String::as_str))
-            .with_available(names.iter().cloned())
+            .with_suggestion(name, names.iter().map(String::as_str));
+        with_names(error, loader, &names)
     }
 }
 

@@ -53,6 +53,10 @@ impl Loader for MemoryLoader {
         }
     }
 
+    fn lists(&self) -> bool {
+        self.below.lists()
+    }
+
     fn names(&self) -> Vec<String> {
         self.sources.keys().cloned().chain(self.below.names()).collect()
     }
@@ -176,6 +180,10 @@ impl Loader for DirLoader {
         file.read_to_end(&mut bytes).map_err(|error| unreadable(Path::new(&self.path(name)), error))?;
         let text = String::from_utf8(bytes).map_err(|error| not_utf8(&self.path(name), error.as_bytes(), (0, 0)))?;
         Ok(Some(Source::below(self.folder.clone(), plain(name), text)))
+    }
+
+    fn lists(&self) -> bool {
+        true
     }
 
     fn names(&self) -> Vec<String> {

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -15,6 +16,7 @@ use super::residual::{Choice, Residual};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::files::Files;
 use dropforge_base::limits::Limits;
+use dropforge_machine::bytecode::analysis::inputs;
 use dropforge_machine::bytecode::{Dialect, Entry, ImportKind, Program, disassemble, disassemble_with_lines, encode};
 use dropforge_machine::function::{Capabilities, Linked};
 use dropforge_machine::language::Language;
@@ -38,6 +40,11 @@ pub struct Template {
     /// The choice between both.
     pub(super) choice: Choice,
 }
+
+// A render that panics changes nothing that another one sees: programs and functions are shared, and what a render writes is
+// dropped or reset.
+impl UnwindSafe for Template {}
+impl RefUnwindSafe for Template {}
 
 pub(super) struct Shared {
     pub(super) language: &'static dyn Language,
@@ -404,9 +411,17 @@ impl Template {
         self.shared.callees.values().for_each(|called| called.set_folder(folder));
     }
 
-    /// Returns the top-level inputs that it may read, sorted.
+    /// Returns the top-level inputs that it reads, sorted. Names of its own variables are not among them.
+    ///
+    /// ```
+    /// use dropforge::{Dialect, Engine};
+    /// let source = "{% set host = name ~ '.eu' %}{% for port in ports %}{{ host }}:{{ port }} {% endfor %}";
+    /// let template = Engine::new().compile(Dialect::Tera, "t", source)?;
+    /// assert_eq!(template.inputs(), ["name", "ports"]);
+    /// # Ok::<(), dropforge::Error>(())
+    /// ```
     pub fn inputs(&self) -> Vec<&str> {
-        self.program().inputs()
+        inputs(self.program())
     }
 
     /// Returns the listing.

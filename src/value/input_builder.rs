@@ -300,6 +300,15 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
         None
     }
 
+    /// Returns the last key of a map under construction.
+    #[cold]
+    pub(super) fn last_key(&self, map: &OpenMap<'w>) -> &'v str {
+        match map.step {
+            Some(step) => step.key(),
+            None => self.scratch.borrow().keys.last().copied().unwrap_or(""),
+        }
+    }
+
     /// Returns the finished map.
     #[inline(always)]
     pub(super) fn finish_map(&self, map: OpenMap<'w>, scratch: &mut Scratch<'v>) -> Value<'v> {

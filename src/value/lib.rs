@@ -18,6 +18,7 @@
 mod arrow;
 pub mod assign;
 mod borrowed;
+mod context;
 mod data;
 mod entries;
 mod extended;
@@ -49,6 +50,7 @@ pub use arrow::ArrowRows;
 pub use borrowed::{BLOCK, Block, PADDING};
 #[doc(hidden)]
 pub use borrowed::{List, Text, Value, equal};
+pub use context::{InputEntries, InputEntry, NoInputs};
 pub use data::{Data, DataMap};
 pub use entries::EntryKey;
 #[doc(hidden)]

@@ -11,7 +11,7 @@ pub(super) struct KeySerializer<F>(pub F);
 
 /// Returns the error of a key that is not text.
 fn refused<R>(kind: &str) -> Result<R, SerializeError> {
-    Err(SerializeError::Other(format!("a map key must be text, found {kind}")))
+    Err(SerializeError::refused(format!("a map key must be text, found {kind}")))
 }
 
 impl<F: FnOnce(&str)> KeySerializer<F> {
@@ -54,6 +54,8 @@ impl<F: FnOnce(&str)> ser::Serializer for KeySerializer<F> {
         serialize_u16 u16;
         serialize_u32 u32;
         serialize_u64 u64;
+        serialize_i128 i128;
+        serialize_u128 u128;
         serialize_char char;
     }
 

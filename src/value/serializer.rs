@@ -7,7 +7,7 @@ use serde::ser::{self, Serialize, SerializeMap, SerializeSeq, SerializeStruct, S
 use super::input_builder::{MAX_DEPTH, OpenMap, too_deep};
 use super::outline::Place;
 use super::serialize_key::KeySerializer;
-use super::{InputBuilder, Value};
+use super::{InputBuilder, Numbers, Step, Value};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
@@ -28,8 +28,8 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
             self.cut(mark);
             match refused {
                 SerializeError::Deep => too_deep(),
-                SerializeError::Other(why) => {
-                    Diagnostic::new(Code::InputSyntax, format!("this input cannot be used: {why}"))
+                SerializeError::Other(refusal) => {
+                    Diagnostic::new(Code::InputSyntax, format!("this input cannot be used: {refusal}"))
                 }
             }
         })
@@ -41,15 +41,49 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
 pub(super) enum SerializeError {
     /// It nests too deep.
     Deep,
-    /// A message.
-    Other(String),
+    /// A message of the value.
+    Other(Box<Refusal>),
+}
+
+/// A message about a part of an input.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    why: String,
+    /// Innermost step first.
+    path: Vec<Step>,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "`{}`: ", Step::expression(self.path.iter().rev()))?;
+        }
+        f.write_str(&self.why)
+    }
+}
+
+impl SerializeError {
+    /// Creates the error of a value that is refused.
+    #[cold]
+    pub(super) fn refused(why: String) -> Self {
+        SerializeError::Other(Box::new(Refusal { why, path: Vec::new() }))
+    }
+
+    /// Adds the step to the part that is refused.
+    #[cold]
+    fn within(mut self, step: Step) -> Self {
+        if let SerializeError::Other(refusal) = &mut self {
+            refusal.path.push(step);
+        }
+        self
+    }
 }
 
 impl fmt::Display for SerializeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SerializeError::Deep => f.write_str(&too_deep().message),
-            SerializeError::Other(why) => f.write_str(why),
+            SerializeError::Other(refusal) => refusal.fmt(f),
         }
     }
 }
@@ -58,7 +92,7 @@ impl std::error::Error for SerializeError {}
 
 impl ser::Error for SerializeError {
     fn custom<T: fmt::Display>(why: T) -> Self {
-        SerializeError::Other(why.to_string())
+        SerializeError::refused(why.to_string())
     }
 }
 
@@ -106,11 +140,24 @@ impl<'b, 'v, 'w: 'v> Serializer<'b, 'v, 'w> {
     }
 
     /// Adds a value to the innermost container. Of a value that is refused, nothing is left.
-    fn push<T: Serialize + ?Sized>(self, value: &T) -> std::result::Result<(), SerializeError> {
+    fn push<T: Serialize + ?Sized>(
+        self,
+        value: &T,
+        step: impl FnOnce() -> Step,
+    ) -> std::result::Result<(), SerializeError> {
         let mark = self.builder.open();
-        let value = value.serialize(self).inspect_err(|_| self.builder.cut(mark))?;
+        let value = value.serialize(self).map_err(|error| {
+            self.builder.cut(mark);
+            error.within(step())
+        })?;
         self.builder.push(value);
         Ok(())
+    }
+
+    /// Returns a number that 64 bits do not hold.
+    fn long(self, text: &str) -> Made<'v> {
+        let number = Numbers::AsWritten.long(self.builder.arena(), text);
+        number.map_err(|error| SerializeError::refused(error.message))
     }
 
     fn wrapped(self, variant: Option<&'static str>, value: Value<'v>) -> Value<'v> {
@@ -122,8 +169,8 @@ impl<'b, 'v, 'w: 'v> Serializer<'b, 'v, 'w> {
 }
 
 impl<'v, 'w: 'v> ListCompound<'_, 'v, 'w> {
-    fn item<T: Serialize + ?Sized>(&mut self, item: &T) -> std::result::Result<(), SerializeError> {
-        self.serializer.push(item)
+    fn item<T: Serialize + ?Sized>(&self, item: &T) -> std::result::Result<(), SerializeError> {
+        self.serializer.push(item, || Step::Index(self.serializer.builder.open().1 - self.mark.1))
     }
 
     fn list(self) -> Value<'v> {
@@ -138,7 +185,7 @@ impl<'v, 'w: 'v> MapCompound<'_, 'v, 'w> {
     }
 
     fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> std::result::Result<(), SerializeError> {
-        self.serializer.push(value)?;
+        self.serializer.push(value, || Step::Key(self.serializer.builder.last_key(&self.map).to_owned()))?;
         self.has_key = false;
         Ok(())
     }
@@ -165,7 +212,7 @@ impl<'v, 'w: 'v> MapCompound<'_, 'v, 'w> {
     fn expect(&self, has_key: bool) -> std::result::Result<(), SerializeError> {
         match self.has_key == has_key {
             true => Ok(()),
-            false => Err(SerializeError::Other("the keys and values of a map do not alternate".to_owned())),
+            false => Err(SerializeError::refused("the keys and values of a map do not alternate".to_owned())),
         }
     }
 }
@@ -199,6 +246,20 @@ impl<'b, 'v, 'w: 'v> ser::Serializer for Serializer<'b, 'v, 'w> {
         serialize_u64 u64: n => Value::uint(n);
         serialize_f32 f32: n => Value::Float(n.into());
         serialize_f64 f64: n => Value::Float(n);
+    }
+
+    fn serialize_i128(self, n: i128) -> Made<'v> {
+        match i64::try_from(n) {
+            Ok(n) => Ok(Value::Int(n)),
+            Err(_) => self.long(&n.to_string()),
+        }
+    }
+
+    fn serialize_u128(self, n: u128) -> Made<'v> {
+        match u64::try_from(n) {
+            Ok(n) => Ok(Value::uint(n)),
+            Err(_) => self.long(&n.to_string()),
+        }
     }
 
     fn serialize_char(self, c: char) -> Made<'v> {
@@ -262,7 +323,7 @@ impl<'b, 'v, 'w: 'v> ser::Serializer for Serializer<'b, 'v, 'w> {
     {
         let list = self.open_list(None)?;
         for item in items {
-            list.serializer.push(&item)?;
+            list.item(&item)?;
         }
         Ok(list.list())
     }

@@ -3,6 +3,9 @@
 use std::cmp::Reverse;
 use std::error::Error;
 use std::fmt;
+use std::ops::Range;
+
+use serde_json::Value;
 
 use super::{Code, Diagnostic, Label, counted, thousands};
 use crate::mask::Mask;
@@ -10,7 +13,17 @@ use crate::stdlib::small_sort::SmallSort as _;
 use crate::text::Span;
 
 /// One or more diagnostics in source order.
-#[derive(Debug, Clone)]
+///
+/// `{}` prints a line for each, `{:#}` and `{:?}` the whole reports. [`kind`](Self::kind), [`code`](Self::code) and
+/// [`span`](Self::span) are those of the first.
+///
+/// ```
+/// use dropforge::{Dialect, Engine, Error};
+/// let error: Error = Engine::new().compile(Dialect::Tera, "t", "{{ 1 | uppr }}{{ 2 | lowr }}").unwrap_err();
+/// assert_eq!((error.code(), error.span(), error.iter().count()), ("E0401", Some(7..11), 2));
+/// assert!(error.into_iter().all(|error| error.help.is_some()));
+/// ```
+#[derive(Clone)]
 pub struct Diagnostics(Vec<Box<Diagnostic>>);
 
 impl Diagnostics {
@@ -22,6 +35,31 @@ impl Diagnostics {
     /// Returns the first diagnostic.
     pub fn first(&self) -> Option<&Diagnostic> {
         self.iter().next()
+    }
+
+    /// Returns the kind of the first error. `None` if there is none.
+    pub fn kind(&self) -> Option<Code> {
+        self.first().map(Diagnostic::kind)
+    }
+
+    /// Returns the stable code of the first error, such as `E0201`, or an empty text.
+    pub fn code(&self) -> &'static str {
+        self.first().map_or("", Diagnostic::code)
+    }
+
+    /// Returns the bytes of the source that the first error is about.
+    pub fn span(&self) -> Option<Range<usize>> {
+        self.first()?.span()
+    }
+
+    /// Renders all reports for people.
+    pub fn render(&self, color: bool) -> String {
+        self.iter().map(|diagnostic| diagnostic.render(color)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns all diagnostics as a JSON list.
+    pub fn to_json(&self) -> Value {
+        self.iter().map(Diagnostic::to_json).collect()
     }
 
     /// Returns the diagnostics without the secrets of a mask.
@@ -49,9 +87,28 @@ impl From<Vec<Box<Diagnostic>>> for Diagnostics {
     }
 }
 
-impl fmt::Display for Diagnostics {
-    /// One line per diagnostic.
+impl IntoIterator for Diagnostics {
+    type Item = Box<Diagnostic>;
+    type IntoIter = std::vec::IntoIter<Box<Diagnostic>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl fmt::Debug for Diagnostics {
+    /// Formats the whole reports.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.render(false).trim_end())
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    /// One line per diagnostic. The alternate form is the whole reports.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.alternate() {
+            return fmt::Debug::fmt(self, f);
+        }
         for (at, diagnostic) in self.iter().enumerate() {
             write!(f, "{}{diagnostic}", if at == 0 { "" } else { "\n" })?;
         }

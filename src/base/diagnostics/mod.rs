@@ -99,8 +99,13 @@ impl Label {
 ///     .with_available(["name", "port"])
 ///     .with_help("did you mean `name`?");
 /// assert_eq!(error.to_string(), "E0201: variable `nmae` is not defined (svc.tera:1:10)");
+/// assert!(format!("{error:#}").contains("1 | name: {{ nmae }}"));
+/// assert_eq!((error.kind(), error.code()), (Code::UndefinedVariable, "E0201"));
 /// ```
-#[derive(Debug, Clone)]
+///
+/// `{}` prints one line, `{:#}` and `{:?}` the whole report with excerpts, so that a `main` that returns the error prints
+/// what a person can read.
+#[derive(Clone)]
 pub struct Diagnostic {
     /// The stable code.
     pub code: Code,
@@ -331,6 +336,21 @@ impl Diagnostic {
         replacement.iter_mut().for_each(|(wrong, meant)| [wrong, meant].into_iter().for_each(&mut *each));
     }
 
+    /// Returns the kind of error.
+    pub fn kind(&self) -> Code {
+        self.code
+    }
+
+    /// Returns the stable code, such as `E0201`.
+    pub fn code(&self) -> &'static str {
+        self.code.id()
+    }
+
+    /// Returns the bytes of the source that the error is about.
+    pub fn span(&self) -> Option<Range<usize>> {
+        self.primary().map(|label| label.span.start as usize..label.span.end as usize)
+    }
+
     /// Returns the primary label.
     pub fn primary(&self) -> Option<&Label> {
         self.labels.first()
@@ -357,9 +377,16 @@ fn whole_names(text: &str, name: &str, part: Range<usize>) -> Vec<usize> {
 }
 
 impl fmt::Display for Diagnostic {
-    /// Formats one line with code, message, position and cluster.
+    /// Formats one line with code, message, position and cluster. The alternate form is the whole report.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.written(parts::LINE, ""))
+        if f.alternate() { fmt::Debug::fmt(self, f) } else { f.write_str(&self.written(parts::LINE, "")) }
+    }
+}
+
+impl fmt::Debug for Diagnostic {
+    /// Formats the whole report.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.render(false).trim_end())
     }
 }
 

@@ -331,6 +331,10 @@ impl Loader for RecordingLoader<'_> {
         found
     }
 
+    fn lists(&self) -> bool {
+        self.loader.lists()
+    }
+
     /// Listing prevents caching: the suggestions in errors would change with any other template.
     fn names(&self) -> Vec<String> {
         let names = self.loader.names();

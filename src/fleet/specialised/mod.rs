@@ -116,7 +116,8 @@ impl Specialised {
     }
 
     fn divide(&mut self, templates: &[Option<&Template>], run: &SharedInputs<'_>, own: &[&DataMap], shared: &Map<'_>) {
-        let names: HashSet<&str> = templates.iter().flatten().flat_map(|template| template.inputs()).collect();
+        let names: HashSet<&str> =
+            templates.iter().flatten().flat_map(|template| template.program().inputs()).collect();
         let division = Division::new(run.values, &names, own.iter().copied());
         let mut sorted: Vec<&str> = names.into_iter().collect();
         sorted.sort_unstable();
@@ -285,7 +286,7 @@ fn is_merged(layers: &SharedValues, keys: &[String]) -> bool {
 
 /// Returns `true` if a template reads an input of which a value is known.
 fn reads(template: &Template, known: &Known<'_>) -> bool {
-    template.inputs().into_iter().any(|name| match known.field(name) {
+    template.program().inputs().into_iter().any(|name| match known.field(name) {
         Known::Value(_) => true,
         Known::Fields(fields) | Known::Entries(fields) => !fields.is_empty(),
         Known::Open | Known::Absent | Known::Text => false,

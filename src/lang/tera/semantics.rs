@@ -152,8 +152,9 @@ impl Semantics for Rules {
         match (mode, value) {
             (EscapeMode::Html, Value::Str(text)) if !HTML.needed(text.as_str()) => out.push_text(text),
             (EscapeMode::Html, Value::Str(text)) => HTML.pieces(text.as_str(), |piece| out.push(piece)),
-            (EscapeMode::Piece, Value::Float(n)) => number(out, |out| write_json_float(n, out)),
+            (EscapeMode::Piece, Value::Float(n)) if n.is_finite() => number(out, |out| write_json_float(n, out)),
             (EscapeMode::Piece, Value::Str(_) | Value::Int(_) | Value::Uint(_)) => plain(value, out),
+            (EscapeMode::Piece, Value::Float(n)) => with_plain_float(n, |text| out.push(text)),
             (EscapeMode::Piece, _) => Err(wrong(cx, "joins text and numbers only, but one operand", value)),
             (_, Value::Float(n)) => with_plain_float(n, |text| out.push(text)),
             _ => plain(value, out),

@@ -298,7 +298,8 @@ impl Program {
         self.tables().sources.first().map_or("", |&[name, ..]| self.str(name))
     }
 
-    /// Returns the top-level inputs that the program may read, sorted.
+    /// Returns the top-level inputs that the program may read, sorted: also those that it reads only if a variable of
+    /// their name has no value.
     pub fn inputs(&self) -> Vec<&str> {
         let mut names: Vec<_> = self.tables().globals.iter().map(|&name| self.str(name)).collect();
         names.sort_unstable();

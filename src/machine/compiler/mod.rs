@@ -35,6 +35,12 @@ pub trait Loader: Send + Sync {
         None
     }
 
+    /// Returns `true` if [`Loader::names`] has all names. Otherwise an error of a missing template does not say that there are
+    /// no others when it has none.
+    fn lists(&self) -> bool {
+        self.below().is_some_and(Loader::lists)
+    }
+
     /// Returns the known names of templates, for suggestions.
     fn names(&self) -> Vec<String> {
         self.below().map_or_else(Vec::new, Loader::names)
@@ -63,6 +69,18 @@ impl Loader for NoLoader {
     fn load(&self, _name: &str) -> diagnostics::Result<Option<Arc<Source>>> {
         Ok(None)
     }
+
+    fn lists(&self) -> bool {
+        true
+    }
+}
+
+/// Adds the names that a loader lists to the error of a missing template.
+pub fn with_names(error: Box<Diagnostic>, loader: &dyn Loader, names: &[String]) -> Box<Diagnostic> {
+    if names.is_empty() && !loader.lists() {
+        return error.with_note("the loader lists no names: implement `Loader::names` or `Loader::below`");
+    }
+    error.with_available(names.iter().map(String::as_str))
 }
 
 /// An entry template and everything needed to compile it.

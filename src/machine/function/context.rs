@@ -237,8 +237,10 @@ impl<'v> Cx<'v> {
     #[inline(never)]
     fn spend_reserve(&self, steps: u64) -> Result<()> {
         let Some(left) = self.fuel().checked_sub(steps) else { return Err(Limit::Fuel.error(self.limits.fuel)) };
-        let is_late = self.until.get().is_some_and(|until| Instant::now() >= until);
-        if is_late || self.deadline.is_some_and(Deadline::is_over) {
+        if let Some(deadline) = self.deadline.filter(|deadline| deadline.is_over()) {
+            return Err(deadline.error());
+        }
+        if self.until.get().is_some_and(|until| Instant::now() >= until) {
             let allowed = self.limits.time.unwrap_or_default();
             return Err(Limit::Time.error(u64::try_from(allowed.as_millis()).unwrap_or(u64::MAX)));
         }

@@ -73,6 +73,19 @@ type OfKind = IndexMap<Cow<'static, str>, Function, DefaultHashBuilder>;
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     functions: Arc<[OfKind; ImportKind::COUNT]>,
+    /// The functions of cargo features.
+    features: &'static [Feature],
+}
+
+/// Functions that a build has with a cargo feature only.
+#[derive(Debug)]
+pub struct Feature {
+    /// The cargo feature of the library.
+    pub name: &'static str,
+    /// `true` if this build has it.
+    pub present: bool,
+    /// The names of its functions.
+    pub functions: &'static [&'static str],
 }
 
 impl Registry {
@@ -88,7 +101,13 @@ impl Registry {
             of_kind.insert(builtin.name.clone(), function);
         }
         functions.iter_mut().for_each(OfKind::sort_unstable_keys);
-        Self { functions: Arc::new(functions) }
+        Self { functions: Arc::new(functions), features: &[] }
+    }
+
+    /// Sets the functions of cargo features. The error of an unknown one names the feature that this build lacks.
+    #[must_use]
+    pub fn with_features(self, features: &'static [Feature]) -> Self {
+        Self { features, ..self }
     }
 
     /// Adds a function. Overloads are added to an overloaded function with the same name.
@@ -168,10 +187,18 @@ impl Registry {
     /// Returns the error of an unknown function, with a suggestion.
     pub fn unknown(&self, kind: ImportKind, name: &str) -> Box<Diagnostic> {
         let message = format!("{} `{name}` not found", kind.name());
-        Diagnostic::new(Code::UnknownFunction, message)
+        let error = Diagnostic::new(Code::UnknownFunction, message)
             .with_field(LOOKED_UP, name)
-            .with_available(self.names(kind))
-            .with_suggestion(name, self.names(kind))
+            .with_available(self.names(kind));
+        match self.features.iter().find(|feature| !feature.present && feature.functions.contains(&name)) {
+            Some(feature) => {
+                let (kind, feature) = (kind.name(), feature.name);
+                error.with_help(format!(
+                    "the {kind} needs the cargo feature `{feature}` of `dropforge`, which this build lacks"
+                ))
+            }
+            None => error.with_suggestion(name, self.names(kind)),
+        }
     }
 
     /// Finds the functions of a program.
@@ -248,6 +275,18 @@ mod tests {
             let unknown = (0..90).map(|n| n.to_string()).find(|name| !expected.contains(&(kind, name.clone())));
             assert!(unknown.is_none_or(|name| registry.get(kind, &name).is_none()));
         }
+    }
+
+    #[test]
+    fn a_function_of_a_missing_feature_is_an_error_that_names_it() {
+        static FEATURES: &[Feature] = &[
+            Feature { name: "dates", present: false, functions: &["now"] },
+            Feature { name: "texts", present: true, functions: &["later"] },
+        ];
+        let registry = Registry::of(&[TABLE]).with_features(FEATURES);
+        let help = |name| registry.unknown(ImportKind::Function, name).help.unwrap_or_default();
+        assert!(help("now").contains("cargo feature `dates`"), "{}", help("now"));
+        assert!(!help("later").contains("cargo feature"));
     }
 
     #[test]

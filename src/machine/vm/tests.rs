@@ -285,7 +285,11 @@ fn a_deadline_ends_the_runs_of_its_session() {
     assert!(run(&mut session).is_ok());
     assert!((1..=limits.memory).contains(&session.memory_left()));
     deadline.cancel();
-    assert_eq!(run(&mut session).unwrap_err().code, Code::LimitTime);
+    let error = run(&mut session).unwrap_err();
+    assert_eq!((error.code, &*error.message), (Code::LimitTime, "the render was cancelled"));
+    session.set_deadline(Some(Arc::new(Deadline::after(Duration::ZERO))));
+    let error = run(&mut session).unwrap_err();
+    assert_eq!((error.code, &*error.message), (Code::LimitTime, "the render took too long: its deadline has passed"));
     session.set_deadline(None);
     assert!(run(&mut session).is_ok());
 }

@@ -17,7 +17,7 @@ use dropforge_machine::function::Registry;
 /// All syntax errors.
 pub fn marks(source: &Arc<Source>, registry: &Registry, limits: &Limits) -> Result<Vec<Mark>, Vec<Box<Diagnostic>>> {
     limits.check_size(source).map_err(|error| vec![error])?;
-    let tree = parse(source, &syntax::Options::default()).map_err(Diagnostics::into_vec)?;
+    let tree = parse(source, &syntax::Options::within(limits)).map_err(Diagnostics::into_vec)?;
     let mut list = MarkList::default();
     ExpressionMarks { tree: &tree, registry, place: &|span| span, list: &mut list }.value(tree.root);
     Ok(list.finish())

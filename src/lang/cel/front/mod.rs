@@ -55,7 +55,7 @@ impl Front for CelYaml {
 /// All syntax and type errors; limits of the code's size.
 pub fn compile(unit: &Unit<'_>) -> Result<Compiled, Vec<Box<Diagnostic>>> {
     unit.limits.check_size(unit.entry).map_err(|error| vec![error])?;
-    let tree = parse(unit.entry, &syntax::Options::default()).map_err(Diagnostics::into_vec)?;
+    let tree = parse(unit.entry, &syntax::Options::within(unit.limits)).map_err(Diagnostics::into_vec)?;
     let environment = Environment::new(unit.registry).with_open_names();
     check_with(&tree, &environment, strictness(unit)).map_err(Diagnostics::into_vec)?;
     let files = RawFiles::new(unit);

@@ -264,6 +264,7 @@ impl<'a, 'd> Lexer<'a, 'd> {
             },
             Raw::Open => {
                 action.depth += 1;
+                action.deepest = action.deepest.max(action.depth);
                 Token::Open
             }
             Raw::Close if action.depth == 0 => return Err("unexpected right paren".into()),

@@ -69,11 +69,12 @@ pub(crate) fn parse_next<'a>(
             Piece::Action(start) => parser.read(&mut lexer, start),
             Piece::Mistake(mistake) => parser.mistakes.push(mistake),
         }
-        let deep = parser.work.blocks.depth() > limits.nesting;
-        if deep {
-            let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-            return Err(vec![Limit::Nesting.error(limits.nesting as u64).at(source, Span::new(end, end), "")]);
-        }
+        let place = match (parser.work.blocks.depth() > limits.nesting, parser.work.tokens.deepest > limits.nesting) {
+            (_, true) => parser.base,
+            (true, _) => u32::try_from(text.len()).unwrap_or(u32::MAX),
+            _ => continue,
+        };
+        return Err(vec![Limit::Nesting.error(limits.nesting as u64).at(source, Span::new(place, place), "")]);
     }
     let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
     parser.work.blocks.finish(source.name(), end);

@@ -178,6 +178,8 @@ pub struct Tokens<'a> {
     pub space: Option<Span>,
     /// The number of open parentheses.
     pub depth: usize,
+    /// The most parentheses that were open.
+    pub deepest: usize,
 }
 
 impl<'a> Tokens<'a> {
@@ -185,7 +187,7 @@ impl<'a> Tokens<'a> {
     pub fn clear(&mut self) {
         self.tokens.clear();
         self.mistakes.clear();
-        (self.space, self.depth) = (None, 0);
+        (self.space, self.depth, self.deepest) = (None, 0, 0);
     }
 
     /// Adds a token, and the white space before it where that separates two operands.

@@ -33,7 +33,7 @@ pub(super) use values::write_text;
 
 #[cfg(feature = "compile")]
 use dropforge_machine::bytecode::ImportKind;
-use dropforge_machine::function::{Builtin, Registry};
+use dropforge_machine::function::{Builtin, Feature, Registry};
 use dropforge_machine::functions;
 use dropforge_value::Value;
 
@@ -72,8 +72,33 @@ pub fn plus_tables() -> Vec<&'static [Builtin]> {
 /// assert!(plain(&registry).get(ImportKind::Filter, "to_yaml").is_none());
 /// ```
 pub fn registry() -> Registry {
-    Registry::of(&[tables(), plus_tables()].concat())
+    Registry::of(&[tables(), plus_tables()].concat()).with_features(FEATURES)
 }
+
+/// The builtins of cargo features.
+static FEATURES: &[Feature] = &[
+    Feature {
+        name: "tera-builtins",
+        present: cfg!(feature = "builtins"),
+        functions: &[
+            "date",
+            "filesizeformat",
+            "get_random",
+            "matching",
+            "now",
+            "slugify",
+            "title",
+            "urlencode",
+            "urlencode_strict",
+        ],
+    },
+    Feature {
+        name: "tera-plus",
+        present: cfg!(feature = "plus"),
+        functions: &["cidr_host", "md5", "regex_match", "regex_replace", "sha1", "sha256"],
+    },
+    Feature { name: "yaml", present: cfg!(feature = "yaml"), functions: &["from_yaml"] },
+];
 
 /// Returns a registry without the builtins beyond Tera. Functions of the embedding program stay, whatever their names.
 pub fn plain(registry: &Registry) -> Registry {

@@ -169,3 +169,17 @@ fn every_builtin_is_documented_and_has_an_example() {
         assert!(!builtin.examples.is_empty(), "{}", builtin.name);
     }
 }
+
+#[cfg(all(feature = "builtins", feature = "plus", feature = "yaml"))]
+#[test]
+fn the_functions_of_each_feature_are_listed() {
+    use super::{FEATURES, external, plus};
+    let tables: [&[&[Builtin]]; 3] =
+        [&[external::TIME, external::EXTERNAL], &[plus::external::EXTERNAL], &[plus::yaml::YAML]];
+    for (feature, tables) in FEATURES.iter().zip(tables) {
+        let mut names: Vec<&str> = tables.iter().copied().flatten().map(|builtin| &*builtin.name).collect();
+        names.sort_unstable();
+        assert_eq!(feature.functions, names, "{}", feature.name);
+        assert!(feature.present);
+    }
+}

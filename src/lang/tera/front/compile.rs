@@ -18,7 +18,7 @@ use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, at_most, 
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::text::Source;
 use dropforge_machine::bytecode::Dialect;
-use dropforge_machine::compiler::{self, Compilation, Compiled, Emitter, Unit};
+use dropforge_machine::compiler::{self, Compilation, Compiled, Emitter, Unit, with_names};
 
 /// Index of a template in [`Templates::list`].
 pub(super) type Id = usize;
@@ -295,8 +295,8 @@ pub(super) fn unknown_template(unit: &Unit<'_>, name: &str, who: &str) -> Box<Di
     let names = unit.loader.names();
     let others = names.iter().map(String::as_str).filter(|other| *other != unit.entry.name());
     let error = Diagnostic::new(Code::UnknownTemplate, format!("{who} the template `{name}`, which does not exist"))
-        .with_field(LOOKED_UP, name)
-        .with_available(names.iter().map(String::as_str));
+        .with_field(LOOKED_UP, name);
+    let error = with_names(error, unit.loader, &names);
     match nearest_path(name, others) {
         Some(near) => error.with_help(format!("did you mean `{near}`?")).with_replacement(name, near),
         None => error,

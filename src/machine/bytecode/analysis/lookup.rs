@@ -56,6 +56,7 @@ impl<'w> FactWalk<'w, '_> {
         let keys: SmallVec<[StepKey<'w>; 4]> = path.segments().map(|(segment, _)| self.key(segment, indexes)).collect();
         let (mut nodes, mut lack, mut fact, mut passed) = (Vec::new(), None, None, None);
         let (mut parts, count) = (None, path.roots().count());
+        self.note_input(path, state);
         for root in path.roots() {
             let base = self.root(root, state);
             let (base, taken) = self.part(base, &keys);
@@ -86,9 +87,22 @@ impl<'w> FactWalk<'w, '_> {
         let nodes: Option<Rc<[NodeId]>> = (!nodes.is_empty()).then(|| nodes.into());
         match fact {
             Some(fact) => {
-                (Held { fact, nodes, origin: None, parts }, passed.filter(|_| fact.is_present() == Some(true)))
+                (Held { fact, nodes, parts, ..Held::default() }, passed.filter(|_| fact.is_present() == Some(true)))
             }
-            None => (Held { fact: Fact::Unknown, nodes, origin: None, parts }, lack),
+            None => (Held { nodes, parts, ..Held::default() }, lack),
+        }
+    }
+
+    /// Records the input that a path may begin at. A variable before it that is certainly set hides it, although a step that
+    /// the variable lacks may still be found in the input.
+    fn note_input(&mut self, path: &Path<'w>, state: &FactState<'w>) {
+        for root in path.roots() {
+            match root {
+                Root::Global(_) => drop(self.begun.insert(self.root_name(root))),
+                Root::Slot(slot) if state.slots.get(slot).is_some_and(|held| held.is_set) => return,
+                Root::Loop(..) => return,
+                Root::Slot(_) | Root::Callers(_) => {}
+            }
         }
     }
 
@@ -322,7 +336,7 @@ impl<'w> FactWalk<'w, '_> {
             Ok(fact) => fact,
         };
         let parts = base.parts.filter(|_| rest.is_empty());
-        Held { fact, nodes: (!nodes.is_empty()).then(|| nodes.into()), origin: None, parts }
+        Held { fact, nodes: (!nodes.is_empty()).then(|| nodes.into()), parts, ..Held::default() }
     }
 
     /// Returns the nodes of a path below `from`. Everything counts as read below a node whose key is computed.

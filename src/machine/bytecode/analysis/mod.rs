@@ -128,6 +128,25 @@ pub fn places_of_reads(program: &Program) -> Vec<PlacedRead> {
     found.filter_map(shown).collect()
 }
 
+/// Returns the top-level inputs that a program reads, sorted: without the names that only variables of the program have.
+///
+/// ```
+/// use dropforge::bytecode::analysis::inputs;
+/// use dropforge::engine::{Dialect, Engine};
+/// let source = "{% for port in ports %}{{ port.name }}{{ host }}{% endfor %}";
+/// let template = Engine::new().compile(Dialect::Tera, "t", source)?;
+/// assert_eq!(inputs(template.program()), ["host", "ports"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn inputs(program: &Program) -> Vec<&str> {
+    let mut tree = ReadPaths::default();
+    let mut walk = FactWalk::new(program, &mut tree, None, STEPS);
+    let is_whole = walk.run();
+    let begun = std::mem::take(&mut walk.begun);
+    // A dump of all names, or a program that is too large to walk over, may read any.
+    if is_whole && !tree.everything { begun.into_iter().collect() } else { program.inputs() }
+}
+
 /// Returns all functions that the code calls, with those in code that is never reached.
 fn calls(program: &Program) -> BTreeMap<(ImportKind, &str), Option<Position>> {
     let (code, mut calls) = (program.code(), BTreeMap::new());

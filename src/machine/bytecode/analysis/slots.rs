@@ -16,6 +16,8 @@ pub(super) struct Held<'w> {
     pub origin: Option<Rc<Origin<'w>>>,
     /// The values in it, if it is a map or list that the program makes. Then it has no nodes of its own.
     pub parts: Option<Rc<Parts<'w>>>,
+    /// `true` if it certainly is the value of a variable.
+    pub is_set: bool,
 }
 
 /// The values in a map or list that the program makes.
@@ -86,7 +88,7 @@ pub(super) const TRACKED: usize = 16;
 
 impl<'w> Held<'w> {
     pub fn of(fact: Fact<'w>) -> Self {
-        Self { fact, nodes: None, origin: None, parts: None }
+        Self { fact, nodes: None, origin: None, parts: None, is_set: false }
     }
 
     /// Returns the value with these parts. `None` if they are too many to track.
@@ -145,7 +147,7 @@ impl<'w> Held<'w> {
             }
             (nodes, _) => nodes,
         };
-        Self { fact, nodes, origin, parts }
+        Self { fact, nodes, origin, parts, is_set: self.is_set && other.is_set }
     }
 }
 
@@ -238,6 +240,7 @@ impl<'w> Slots<'w> {
     /// Creates `count` slots, of which the first have these facts and the others no value.
     pub fn new(mut given: Vec<Held<'w>>, count: usize) -> Self {
         let absent = || Held::of(Fact::Absent(None));
+        given.iter_mut().for_each(|held| held.is_set = !matches!(held.fact, Fact::Absent(_)));
         let known = given.len().min(count).next_multiple_of(PART);
         given.resize_with(known, absent);
         let mut parts: Vec<_> = given.chunks(PART).map(|part| Rc::new(part.to_vec())).collect();
@@ -255,6 +258,8 @@ impl<'w> Slots<'w> {
     }
 
     pub fn set(&mut self, slot: u32, held: Held<'w>) {
+        let is_set = !matches!(held.fact, Fact::Absent(_));
+        let held = Held { is_set, ..held };
         let part = Rc::make_mut(&mut self.parts).get_mut(slot as usize / PART).map(Rc::make_mut);
         if let Some(slot) = part.and_then(|part| part.get_mut(slot as usize % PART)) {
             *slot = held;

@@ -48,6 +48,8 @@ pub(super) struct FactWalk<'w, 't> {
     pub tested: Vec<&'w str>,
     /// The paths that it looks up from one input, if they are recorded.
     pub reads: Option<BTreeSet<Read<'w>>>,
+    /// The inputs that paths may begin at.
+    pub begun: BTreeSet<&'w str>,
     /// What was given to all named chunks, because one of them was called by an unknown name.
     pub called_each: HashSet<String>,
     /// `true` if the program may change maps.
@@ -138,7 +140,7 @@ impl<'w, 't> FactWalk<'w, 't> {
             None => {
                 let node = tree.child(ReadPaths::ROOT, code.str(name));
                 let origin = node.map(|node| Origin { node, or: Vec::new() }.into());
-                Held { fact: Fact::Unknown, nodes: node.map(|node| [node].into()), origin, parts: None }
+                Held { nodes: node.map(|node| [node].into()), origin, ..Held::default() }
             }
         };
         let globals = code.globals().iter().map(global).collect();
@@ -157,6 +159,7 @@ impl<'w, 't> FactWalk<'w, 't> {
             lacks: HashMap::new(),
             tested,
             reads: None,
+            begun: BTreeSet::new(),
             called_each: HashSet::new(),
             mutable: program.start().mutable,
             left,
@@ -297,7 +300,8 @@ impl<'w, 't> FactWalk<'w, 't> {
             let node = self.tree.child(origin.node, ReadPaths::ITEM)?;
             Some(Origin { node, or: origin.or.clone() }.into())
         });
-        let item = Held { fact: Fact::Present, nodes: (!nodes.is_empty()).then(|| nodes.into()), origin, parts: None };
+        let nodes = (!nodes.is_empty()).then(|| nodes.into());
+        let item = Held { nodes, origin, ..Held::of(Fact::Present) };
         let items = match over.fact {
             Fact::Data(Data::List(items)) => LoopItems::List(items),
             Fact::Data(Data::Map(map)) if names == 2 => LoopItems::Map(map),

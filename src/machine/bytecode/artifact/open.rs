@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::super::analysis::inputs;
 use super::super::header::Dialect;
 use super::super::pool::Pool;
 use super::super::program::Program;
@@ -123,9 +124,9 @@ impl BundleEntry {
         &self.reaches
     }
 
-    /// Returns the top-level inputs it may read, sorted.
+    /// Returns the top-level inputs it reads, sorted.
     pub fn inputs(&self) -> Vec<&str> {
-        self.program.inputs()
+        inputs(&self.program)
     }
 
     /// Its program.

@@ -84,7 +84,7 @@ impl<'a> Build<'a> {
     pub(super) fn add(&mut self, expr: Expr, span: Span, at: u32) -> ExprId {
         let id = self.tree.add(expr, span, at);
         if self.tree.height(id) as usize > DEPTH {
-            self.excess.get_or_insert_with(|| SyntaxError::too_deep(span));
+            self.excess.get_or_insert_with(|| SyntaxError::too_deep(span, DEPTH));
         }
         if self.tree.len() > NODES {
             let message = format!("macros expand the expression to too much: the limit is {NODES} nodes");

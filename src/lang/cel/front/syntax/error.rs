@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::tree::DEPTH;
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::text::{Source, Span};
 
@@ -25,9 +24,9 @@ impl SyntaxError {
         Self { code, span, message: message.into(), help: None }
     }
 
-    /// Makes the error of nesting beyond [`DEPTH`].
-    pub fn too_deep(span: Span) -> Self {
-        let message = format!("the expression nests too deep: the limit is {DEPTH} levels");
+    /// Makes the error of nesting beyond a limit.
+    pub fn too_deep(span: Span, limit: usize) -> Self {
+        let message = format!("the expression nests too deep: the limit is {limit} levels");
         Self::new(Code::LimitDepth, span, message)
     }
 

@@ -8,7 +8,6 @@ use logos::{Lexer, Logos};
 
 use super::error::SyntaxError;
 use super::token::{Symbol, Token};
-use super::tree::DEPTH;
 use dropforge_base::diagnostics::Code;
 use dropforge_base::text::Span;
 
@@ -194,8 +193,8 @@ pub(super) struct Lexed {
     pub too_deep: Option<SyntaxError>,
 }
 
-/// Lexes an expression.
-pub(super) fn lex(text: &str) -> Lexed {
+/// Lexes an expression whose brackets nest at most `nesting` levels.
+pub(super) fn lex(text: &str, nesting: usize) -> Lexed {
     let mut lexed = Lexed::default();
     let (mut depth, mut signs) = (0_usize, Signs::default());
     for mut token in Tokens::new(text, 0) {
@@ -211,8 +210,8 @@ pub(super) fn lex(text: &str) -> Lexed {
             symbol if symbol.closes() => depth.saturating_sub(1),
             _ => depth,
         };
-        if depth > DEPTH {
-            lexed.too_deep = Some(SyntaxError::too_deep(token.span));
+        if depth > nesting {
+            lexed.too_deep = Some(SyntaxError::too_deep(token.span, nesting));
             break;
         }
         lexed.tokens.push(token);

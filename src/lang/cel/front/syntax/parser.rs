@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::build::Build;
 use super::error::SyntaxError;
 use super::recover::{TokenStream, Unexpected};
-use super::tree::Tree;
+use super::tree::{DEPTH, Tree};
 use super::{lexer, macros};
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics};
+use dropforge_base::limits::Limits;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::{Source, Span};
 
@@ -26,11 +27,20 @@ const PARSED_AGAIN: usize = 1 << 20;
 pub struct Options {
     /// Expand macros. Otherwise they are ordinary calls. On by default.
     pub macros: bool,
+    /// Maximum nesting of brackets, at most 250.
+    pub nesting: usize,
+}
+
+impl Options {
+    /// Returns the default options, with brackets that nest no deeper than [`Limits::nesting`].
+    pub(crate) fn within(limits: &Limits) -> Self {
+        Self { nesting: limits.nesting, ..Self::default() }
+    }
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { macros: true }
+        Self { macros: true, nesting: DEPTH }
     }
 }
 
@@ -55,7 +65,7 @@ pub fn parse(source: &Arc<Source>, options: &Options) -> Result<Tree, Diagnostic
         let message = format!("the expression is too long: the limit is {CHARACTERS} characters");
         return Err(Diagnostic::new(Code::LimitSourceBytes, message).at(source, Span::new(0, 0), "").into());
     }
-    let lexed = lexer::lex(text);
+    let lexed = lexer::lex(text, options.nesting.min(DEPTH));
     if let Some(too_deep) = lexed.too_deep {
         return Err(too_deep.into_diagnostic(source).into());
     }

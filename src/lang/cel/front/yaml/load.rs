@@ -11,7 +11,7 @@ use dropforge_base::stdlib::paths::within;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::{Source, Span};
 use dropforge_machine::bytecode::Dialect;
-use dropforge_machine::compiler::Loader;
+use dropforge_machine::compiler::{Loader, with_names};
 use dropforge_value::yaml::{self, Tags};
 
 /// A template with everything that it includes by a constant name.
@@ -65,10 +65,11 @@ pub(super) fn read_again(
     options: &BuildOptions,
     parsed: &mut ParsedExpressions,
 ) -> Result<Templates, Vec<Box<Diagnostic>>> {
+    let options = BuildOptions { nesting: options.nesting.min(limits.nesting), ..*options };
     let mut loading = Loading {
         loader,
         limits,
-        options,
+        options: &options,
         parsed,
         loaded: HashMap::new(),
         files: Vec::new(),
@@ -340,8 +341,8 @@ impl Loading<'_> {
         let names = self.loader.names();
         let error = Diagnostic::new(Code::UnknownTemplate, format!("template `{name}` not found"))
             .with_field(LOOKED_UP, name)
-            .with_suggestion(name, names.iter().map(String::as_str))
-            .with_available(names.iter().cloned());
+            .with_suggestion(name, names.iter().map(String::as_str));
+        let error = with_names(error, self.loader, &names);
         let error = self.located(id, include.owner, include.span, error);
         let mut lint = error.clone();
         lint.severity = Severity::Warning;

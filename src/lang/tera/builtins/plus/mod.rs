@@ -11,10 +11,10 @@
 
 mod choices;
 #[cfg(feature = "plus")]
-mod external;
+pub(super) mod external;
 mod texts;
 #[cfg(feature = "yaml")]
-mod yaml;
+pub(super) mod yaml;
 
 use dropforge_machine::function::Builtin;
 

@@ -15,10 +15,18 @@ use dropforge_base::text::{Source, Span};
 use dropforge_value::yaml::{self, Kind, Places};
 
 /// Options of templates.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BuildOptions {
     /// Treat every string of `$let` without `${ }` as an expression.
     pub strict_let: bool,
+    /// Maximum nesting of brackets in an expression, in addition to that of the limits.
+    pub nesting: usize,
+}
+
+impl Default for BuildOptions {
+    fn default() -> Self {
+        Self { strict_let: false, nesting: usize::MAX }
+    }
 }
 
 /// The path of an `$include`, and its position in the tree.

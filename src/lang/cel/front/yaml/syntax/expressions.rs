@@ -115,7 +115,8 @@ impl FileBuilder<'_> {
             return parsed.clone();
         }
         let source = Source::new(self.file.source.name(), text);
-        let parsed = syntax::parse(&source, &Options::default()).map(|tree| Arc::new(ParsedExpression::new(tree)));
+        let parsed = syntax::parse(&source, &Options { nesting: self.options.nesting, ..Options::default() })
+            .map(|tree| Arc::new(ParsedExpression::new(tree)));
         self.parsed_nodes += nodes(&parsed);
         self.parsed.expressions.insert(text.to_owned(), parsed.clone());
         parsed
