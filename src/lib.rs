@@ -64,7 +64,6 @@ pub mod dialect {
     #[cfg(feature = "hcl")]
     pub use dropforge_hcl as hcl;
     #[cfg(feature = "helm")]
-    #[doc(hidden)]
     pub use dropforge_helm as helm;
     #[cfg(feature = "tera")]
     #[doc(hidden)]
@@ -74,6 +73,12 @@ pub mod dialect {
 }
 
 pub use diagnostics::{Diagnostic, Diagnostics as Error};
+#[doc(inline)]
+pub use dropforge_machine::bytecode::ImportKind;
+#[doc(inline)]
+pub use dropforge_machine::vm::{Session, Space};
+#[doc(inline)]
+pub use value::{Arena, Inputs, Value};
 pub use engine::{Artifact, Dialect, Engine, EngineBuilder, Template};
 pub use engine::{Precompile, precompile, render};
 pub use limits::Limits;

@@ -189,6 +189,10 @@ fn arguments_without_declared_names_bind_by_name_only_if_there_is_no_order() {
     let engine = with(Engine::builder()).build();
     let template = engine.compile(Dialect::Tera, "t", "{{ 'ab' | repeat(n=2) }}").unwrap();
     assert_eq!(template.render(&()).unwrap(), "abab");
+    // A filter takes the filtered value.
+    let nullary = |builder: EngineBuilder| builder.filter(Dialect::Tera, "none", || 1);
+    let found = errors(Dialect::Tera, "{{ 'a' | none }}", &nullary);
+    assert_eq!(found.kind(), Some(Code::BadArgument), "{found}");
     let found = errors(Dialect::Tera, "{{ two(x=1, y=2) }}", &with);
     let help = found.iter().next().and_then(|error| error.help.clone()).unwrap_or_default();
     assert!(help.contains("`\"two(NAME1, NAME2)\"`"), "{found}: {help}");

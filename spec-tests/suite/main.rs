@@ -31,6 +31,7 @@ mod memory;
 mod reads;
 mod recording;
 mod specialised;
+mod stacks;
 mod store_codes;
 mod tower;
 mod yaml_readers;

@@ -5,6 +5,9 @@ use std::time::{Duration, Instant};
 
 use crate::diagnostics::{Code, Diagnostic, thousands};
 
+/// The default of [`Limits::nesting`].
+const NESTING: usize = 128;
+
 /// Resource limits of one compilation and one render.
 ///
 /// ```
@@ -16,7 +19,8 @@ use crate::diagnostics::{Code, Diagnostic, thousands};
 pub struct Limits {
     /// Maximum size of a source file in bytes.
     pub source_bytes: usize,
-    /// Maximum nesting of syntax: brackets, blocks, tags.
+    /// Maximum nesting of syntax: brackets, blocks, tags. Unless it is set, the brackets of `cel` and the parentheses of
+    /// `helm` may nest deeper, 250 levels.
     pub nesting: usize,
     /// Maximum nesting of values: lists in lists, maps in maps.
     pub value_depth: usize,
@@ -52,6 +56,11 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Returns the maximum nesting of syntax that usually nests up to `usual` levels, which no limit raises.
+    pub fn nesting_of(&self, usual: usize) -> usize {
+        if self.nesting == NESTING { usual } else { self.nesting.min(usual) }
+    }
+
     /// Checks the size of a source.
     ///
     /// # Errors
@@ -68,7 +77,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             source_bytes: 4 << 20,
-            nesting: 128,
+            nesting: NESTING,
             value_depth: 128,
             fuel: 100_000_000,
             cost: u64::MAX,

@@ -199,7 +199,8 @@ impl EngineBuilder {
     /// ```
     pub fn declare(self, dialect: Dialect, kind: ImportKind, name: impl AsRef<str>) -> Self {
         let name = name.as_ref();
-        let reason = format!("the {} `{name}` is declared here, not defined", kind.name());
+        let plain = name.split('(').next().unwrap_or(name);
+        let reason = format!("the {} `{plain}` is declared here, not defined", kind.name());
         self.host(dialect, kind, name, move |_: &HostArgs| Err::<(), _>(reason.clone()))
     }
 

@@ -49,7 +49,8 @@ pub mod yaml;
 pub use arrow::ArrowRows;
 pub use borrowed::{BLOCK, Block, PADDING};
 #[doc(hidden)]
-pub use borrowed::{List, Text, Value, equal};
+pub use borrowed::equal;
+pub use borrowed::{List, Text, Value};
 pub use context::{InputEntries, InputEntry, NoInputs};
 pub use data::{Data, DataMap};
 pub use entries::EntryKey;
@@ -57,9 +58,7 @@ pub use entries::EntryKey;
 pub use entries::{BadKey, Entries};
 #[doc(hidden)]
 pub use extended::{Capsule, CapsuleContent, Extended, Extension, Refinement, Sized, Unknown, Width, Writing};
-#[doc(hidden)]
 pub use input_builder::InputBuilder;
-#[doc(hidden)]
 pub use inputs::{Arena, InputSpace, Inputs};
 pub use json::{JsonStyle, write_json};
 pub use json_lexer::{JsonPart, json_entries, json_maps, json_parts};

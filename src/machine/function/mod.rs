@@ -93,7 +93,8 @@ pub use overloads::{Overload, Ty};
 pub use patterns::Caches;
 pub use patterns::{Pattern, Refusal};
 #[doc(hidden)]
-pub use registry::{Feature, Function, Registry};
+pub use registry::Feature;
+pub use registry::{Function, Registry};
 #[doc(hidden)]
 pub use spec::{Builtin, Default, Example, Kind, Looks, Param, Params, Type};
 pub use text::{Written, grown, written};

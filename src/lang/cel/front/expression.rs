@@ -73,7 +73,7 @@ impl Expression {
         limits: &Limits,
     ) -> Result<Self, Diagnostics> {
         limits.check_size(source)?;
-        let nesting = settings.syntax.nesting.min(limits.nesting);
+        let nesting = settings.syntax.nesting.min(Options::within(limits).nesting);
         let tree = parse(source, &Options { nesting, ..settings.syntax })?;
         let Settings { optimise, cost: metered, lenient, .. } = *settings;
         match settings.declarations {

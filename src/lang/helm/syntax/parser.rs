@@ -63,18 +63,21 @@ pub(crate) fn parse_next<'a>(
     work.blocks.restart();
     let mut parser = Parser { source, delimiters, mistakes: Vec::new(), functions, known, base: 0, work };
     let mut lexer = Lexer::new(arena, text, delimiters);
+    // Lowering has a limit of its own.
+    let parentheses = limits.nesting_of(usize::MAX);
     while let Some(piece) = lexer.piece() {
         match piece {
             Piece::Text(text, span) => parser.work.blocks.text(text, span),
             Piece::Action(start) => parser.read(&mut lexer, start),
             Piece::Mistake(mistake) => parser.mistakes.push(mistake),
         }
-        let place = match (parser.work.blocks.depth() > limits.nesting, parser.work.tokens.deepest > limits.nesting) {
-            (_, true) => parser.base,
-            (true, _) => u32::try_from(text.len()).unwrap_or(u32::MAX),
-            _ => continue,
-        };
-        return Err(vec![Limit::Nesting.error(limits.nesting as u64).at(source, Span::new(place, place), "")]);
+        let (place, allowed) =
+            match (parser.work.blocks.depth() > limits.nesting, parser.work.tokens.deepest > parentheses) {
+                (_, true) => (parser.base, parentheses),
+                (true, _) => (u32::try_from(text.len()).unwrap_or(u32::MAX), limits.nesting),
+                _ => continue,
+            };
+        return Err(vec![Limit::Nesting.error(allowed as u64).at(source, Span::new(place, place), "")]);
     }
     let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
     parser.work.blocks.finish(source.name(), end);

@@ -214,7 +214,8 @@ impl Misfit {
             |at: usize| param(at).map_or_else(|| format!("argument {}", at + 1), |param| param.name.to_string());
         match self {
             Misfit::Count(count) => {
-                let (count, most) = (count - params.subjects, params.params.len() - params.subjects);
+                let less = |count: usize| count.saturating_sub(params.subjects);
+                let (count, most) = (less(*count), less(params.params.len()));
                 let plural = if most == 1 { "" } else { "s" };
                 let are = if count == 1 { "is" } else { "are" };
                 let message = format!("{kind} `{name}` takes {most} argument{plural}, but {count} {are} given");

@@ -34,7 +34,7 @@ pub struct Options {
 impl Options {
     /// Returns the default options, with brackets that nest no deeper than [`Limits::nesting`].
     pub(crate) fn within(limits: &Limits) -> Self {
-        Self { nesting: limits.nesting, ..Self::default() }
+        Self { nesting: limits.nesting_of(DEPTH), ..Self::default() }
     }
 }
 

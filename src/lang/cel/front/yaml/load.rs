@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::syntax::tree::{Candidate, File, FileId, MapId, NodeId, Target};
 use super::syntax::{BuildOptions, Built, IncludePath, ParsedExpressions, build, syntax_help};
+use crate::syntax::Options;
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Severity, at_most, without_duplicates};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::stdlib::paths::within;
@@ -65,7 +66,7 @@ pub(super) fn read_again(
     options: &BuildOptions,
     parsed: &mut ParsedExpressions,
 ) -> Result<Templates, Vec<Box<Diagnostic>>> {
-    let options = BuildOptions { nesting: options.nesting.min(limits.nesting), ..*options };
+    let options = BuildOptions { nesting: options.nesting.min(Options::within(limits).nesting), ..*options };
     let mut loading = Loading {
         loader,
         limits,
