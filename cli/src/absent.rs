@@ -36,5 +36,6 @@ absent!(catalog, CatalogArgs, "catalog", "catalog");
 absent!(serve, ServeArgs, "catalog", "catalog");
 absent!(lsp, LspArgs, "lsp", "language server");
 absent!(push, PushArgs, "remote", "object stores and registries");
+absent!(deps, DepsArgs, "remote", "repositories of charts");
 absent!(pull, PullArgs, "remote", "object stores and registries");
 absent!(interactive, ConsoleArgs, "console", "console");

@@ -12,7 +12,9 @@ use crate::absent::lsp;
 #[cfg(not(feature = "catalog"))]
 use crate::absent::{catalog, serve};
 #[cfg(not(feature = "remote"))]
-use crate::absent::{pull, push};
+use crate::absent::{deps, pull, push};
+#[cfg(feature = "remote")]
+use crate::deps;
 use crate::error_formats::Printer;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
@@ -91,6 +93,7 @@ enum Command {
     Catalog(catalog::CatalogArgs),
     Serve(serve::ServeArgs),
     Lsp(lsp::LspArgs),
+    Deps(deps::DepsArgs),
     Push(push::PushArgs),
     Pull(pull::PullArgs),
     Krm(krm::KrmArgs),
@@ -326,6 +329,7 @@ fn run((mut cli, project, expanded): Parsed, args: &[OsString], files: &mut Inpu
         Command::Catalog(args) => catalog::run(&args, files, &stderr),
         Command::Serve(args) => serve::run(&args, files, &stderr),
         Command::Lsp(args) => lsp::run(&args, files, &stderr),
+        Command::Deps(args) => deps::run(&args, files, &stderr),
         Command::Push(args) => push::run(&args, files, &stderr),
         Command::Pull(args) => pull::run(&args, files, &stderr),
         Command::Krm(args) => krm::run(&args, files, &stderr),

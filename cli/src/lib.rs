@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
 //! | `stamp`, `render`, `values`, `check`, `template_tests`, `compile`, `inspect`, `disasm`, `eval`, `interactive`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `krm`, `init`, `why`, `explain`, `help`, `version` | a command each, with its arguments |
+//! | `deps` | charts of repositories and registries, and their locks |
 //! | `lsp` | the language server |
 //! | `remote` | object stores and registries: inputs and outputs by URL, packs, `push` and `pull` |
 //! | `project` | the project file, put into the command line |
@@ -40,6 +41,8 @@ mod check;
 mod command;
 mod compile;
 mod copies;
+#[cfg(feature = "remote")]
+mod deps;
 mod disasm;
 #[cfg(feature = "catalog")]
 mod duration;

@@ -7,7 +7,8 @@
 //! | `putter` | [`Putter`], concurrent puts that report every outcome |
 //! | `transfer` | files as objects, the long ones in parts; objects and prefixes as files |
 //! | `lock` | [`Lock`], one run at a time for a prefix |
-//! | `oci` | artifacts in registries |
+//! | `oci` | artifacts and charts in registries |
+//! | `files` | files of web servers |
 //! | `pack` | many outputs in one file |
 //! | `http`, `settings` | HTTP and options; settings from the environment, checked |
 //! | `failure`, `notice` | errors and attempts; notices about those that take long |
@@ -26,6 +27,7 @@ mod failure;
 #[cfg(any(test, feature = "faults"))]
 #[doc(hidden)]
 pub mod faults;
+mod files;
 mod http;
 mod location;
 mod lock;
@@ -40,6 +42,7 @@ mod transfer;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use failure::Patience;
+pub use files::{Login, WebFiles, join_url};
 pub use http::StoreOptions;
 pub use location::{Bucket, Kind, Location};
 pub use lock::{Guard, LOCK, Lock, LockOptions, LockRecord};

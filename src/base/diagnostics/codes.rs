@@ -2,7 +2,7 @@
 //!
 //! Ranges: `E01` syntax, `E02` names and lookups, `E03` values and operators, `E04` functions, `E05` includes and
 //! inheritance, `E06` limits, `E07` intents and their parameters, `E08` inputs, `E09` files, plans and artifacts,
-//! `E10` catalogs, `E11` object stores and registries.
+//! `E10` catalogs, `E11` object stores, registries and charts.
 
 macro_rules! codes {
     ($($variant:ident $id:literal $name:literal $title:literal;)*) => {
@@ -199,6 +199,10 @@ codes! {
     NoConditions         "E1108" "store.no_conditions"         "an object store has no conditional puts";
     BadUrl               "E1109" "store.bad_url"               "an invalid URL of a store or registry";
     WrongDigest          "E1110" "store.wrong_digest"          "content does not match its digest";
+    NoChartVersion       "E1111" "charts.no_version"           "no version of a chart fits its range";
+    StaleLock            "E1112" "charts.stale_lock"           "a lock does not fit the charts that are asked for";
+    MissingChart         "E1113" "charts.missing"              "a chart of a lock is not on this machine";
+    UnknownRepository    "E1114" "charts.unknown_repository"   "a repository of charts is not known";
 }
 
 impl Code {

@@ -55,17 +55,34 @@ struct DockerLogin {
     identitytoken: Option<String>,
 }
 
-/// Returns the path of the configuration: `$DOCKER_CONFIG/config.json` or `~/.docker/config.json`.
-pub(super) fn config_path() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let dir = set("DOCKER_CONFIG").or_else(|| Some(set("HOME")?.join(".docker")))?;
-    Some(dir.join("config.json"))
+/// A tool whose configuration has credentials. Both have the same form.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Config {
+    /// `docker login`: `$DOCKER_CONFIG/config.json` or `~/.docker/config.json`.
+    Docker,
+    /// `helm registry login`: `$HELM_REGISTRY_CONFIG` or `~/.config/helm/registry/config.json`.
+    Helm,
 }
 
-/// Returns the credentials for `registry` in the configuration. A configuration that is missing or cannot be read has
-/// none.
-pub(super) fn find_credentials(registry: &str) -> Option<Credentials> {
-    in_config(&files::read(&config_path()?, MAX_CONFIG).ok()?, registry)
+impl Config {
+    /// Returns the path of the configuration.
+    pub(super) fn path(self) -> Option<PathBuf> {
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let home = |below: &str| Some(set("HOME")?.join(below));
+        match self {
+            Self::Docker => Some(set("DOCKER_CONFIG").or_else(|| home(".docker"))?.join("config.json")),
+            Self::Helm => set("HELM_REGISTRY_CONFIG").or_else(|| {
+                let xdg = || Some(set("XDG_CONFIG_HOME").or_else(|| home(".config"))?.join("helm"));
+                Some(set("HELM_CONFIG_HOME").or_else(xdg)?.join("registry/config.json"))
+            }),
+        }
+    }
+}
+
+/// Returns the credentials for `registry` in the first configuration that has some. A configuration that is missing or
+/// cannot be read has none.
+pub(super) fn find_credentials(registry: &str, configs: &[Config]) -> Option<Credentials> {
+    configs.iter().find_map(|config| in_config(&files::read(&config.path()?, MAX_CONFIG).ok()?, registry))
 }
 
 fn in_config(text: &[u8], registry: &str) -> Option<Credentials> {
@@ -93,7 +110,7 @@ fn host(key: &str) -> &str {
 }
 
 /// Returns the value of `Authorization` for a password.
-pub(super) fn basic(user: &str, password: &str) -> String {
+pub(crate) fn basic(user: &str, password: &str) -> String {
     format!("Basic {}", encodings::base64(format!("{user}:{password}").as_bytes()))
 }
 

@@ -3,6 +3,7 @@
 //! An artifact is a manifest with one layer, the bytes of the `.mpk` file. Other tools, such as `oras`, can copy it.
 //! Requests are few, so they are made here with the HTTP client of the stores.
 
+mod charts;
 mod login;
 mod registry;
 
@@ -20,6 +21,8 @@ use crate::location::is_digest;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 
 pub use crate::location::Reference;
+pub use charts::{PulledChart, pull_chart, tags};
+pub(crate) use login::basic;
 
 /// The type of artifacts.
 pub const ARTIFACT_TYPE: &str = "application/vnd.dropforge.artifact.v1";

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::{Method, Request, StatusCode, Uri, header};
 use serde::Deserialize;
 
-use super::login::{Credentials, basic, config_path, find_credentials};
+use super::login::{Config, Credentials, basic, find_credentials};
 use crate::clock::Skew;
 use crate::failure::{Failure, Patience};
 use crate::http::{Connector, StoreOptions, broken, error_text, failure_of, is_transient, overloaded, send};
@@ -43,6 +43,8 @@ pub(super) struct Registry<'r> {
 pub(super) struct Reply {
     pub(super) status: StatusCode,
     pub(super) location: Option<String>,
+    /// The next page of a list.
+    pub(super) next: Option<String>,
     pub(super) body: Vec<u8>,
 }
 
@@ -62,10 +64,11 @@ pub(super) struct Call<'c> {
 impl<'r> Registry<'r> {
     /// Reaches the registry of `reference`: with TLS, unless it is on this machine.
     pub(super) fn new(reference: &'r Reference, options: &StoreOptions) -> Self {
-        Self::with(reference, options, find_credentials(reference.registry()))
+        Self::with(reference, options, find_credentials(reference.registry(), &[Config::Docker]))
     }
 
-    fn with(reference: &'r Reference, options: &StoreOptions, credentials: Option<Credentials>) -> Self {
+    /// Reaches the registry with these credentials.
+    pub(super) fn with(reference: &'r Reference, options: &StoreOptions, credentials: Option<Credentials>) -> Self {
         let (patience, timeout) = (options.patience, options.timeout);
         let connector = Connector { timeout, connections: 4, skew: Skew::default().into() };
         let plain = reference.is_loopback();
@@ -108,7 +111,7 @@ impl<'r> Registry<'r> {
     fn denied(&self, what: &str) -> Box<Diagnostic> {
         let who = if self.credentials.is_some() { "with the credentials" } else { "without credentials" };
         let message = format!("cannot {what} `oci://{}`: the registry denies access {who}", self.reference);
-        let file = config_path().map_or_else(String::new, |path| format!(" in `{}`", path.display()));
+        let file = Config::Docker.path().map_or_else(String::new, |path| format!(" in `{}`", path.display()));
         Diagnostic::new(Code::StoreDenied, message)
             .with_help(format!("log in with `docker login {}`", self.reference.registry()))
             .with_note(format!("credentials are read from `auths`{file}; credential helpers are not asked"))
@@ -162,7 +165,8 @@ impl<'r> Registry<'r> {
             true => read_all(&mut body, max).map_err(|error| failure_of(broken(&error)))?,
             false => error_text(body).into_bytes(),
         };
-        Ok((Reply { status: head.status, location: location.map(str::to_owned), body: bytes }, challenge))
+        let (location, next) = (location.map(str::to_owned), text(header::LINK).and_then(next_page));
+        Ok((Reply { status: head.status, location, next, body: bytes }, challenge))
     }
 
     fn is_registry(&self, url: &Uri) -> bool {
@@ -265,6 +269,12 @@ impl<'r> Registry<'r> {
             _ => Err(self.refused("its service of tokens has no TLS")),
         }
     }
+}
+
+/// Returns the target of a header such as `</v2/a/tags/list?last=b>; rel="next"`.
+fn next_page(link: &str) -> Option<String> {
+    let (target, rest) = link.trim().strip_prefix('<')?.split_once('>')?;
+    rest.replace([' ', '"'], "").contains("rel=next").then(|| target.to_owned())
 }
 
 #[derive(Debug, Deserialize)]

@@ -75,6 +75,8 @@ pub struct Dependency {
     pub condition: String,
     /// Tags that enable the chart.
     pub tags: Vec<String>,
+    /// A field that has no effect, but is part of the digest of a lock.
+    pub enabled: bool,
     /// The name for values and templates; empty if it is the chart's own.
     pub alias: String,
     /// The values to import: names of exports, or maps with `child` and `parent`.
@@ -144,6 +146,7 @@ fn dependency(fields: &mut Fields<'_>) -> Dependency {
         repository: fields.text("repository"),
         condition: fields.text("condition"),
         tags: fields.texts("tags"),
+        enabled: fields.flag("enabled"),
         alias: fields.text("alias"),
         import_values: match fields.get("import-values") {
             Some(Data::List(items)) => items.clone(),
@@ -211,7 +214,7 @@ impl<'d> Fields<'d> {
         })
     }
 
-    fn flag(&mut self, name: &str) -> bool {
+    pub(super) fn flag(&mut self, name: &str) -> bool {
         match self.get(name) {
             Some(Data::Bool(flag)) => *flag,
             Some(other) => {
@@ -233,7 +236,7 @@ impl<'d> Fields<'d> {
         }
     }
 
-    fn texts(&mut self, name: &str) -> Vec<String> {
+    pub(super) fn texts(&mut self, name: &str) -> Vec<String> {
         let items = self.items(name, "[]string");
         let text = |item: &'d Data| {
             scalar(item).unwrap_or_else(|| {

@@ -47,6 +47,7 @@ mod open_places;
 mod plan;
 mod printed;
 mod read;
+pub mod repository;
 mod schema;
 mod schema_read;
 mod source;

@@ -1,0 +1,427 @@
+//! Repositories and registries of charts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::dialect::helm::chart::repository::{Index, IndexEntry, Repository, newest, repositories};
+use dropforge::dialect::helm::chart::{Bounds, Chart, ChartSource, Dependency};
+use dropforge::files;
+use dropforge::remote::oci::{self, Reference};
+use dropforge::remote::{Login, Patience, StoreOptions, WebFiles, join_url};
+use dropforge::stdlib::semver::{LenientVersion, Version};
+use dropforge::text::Source;
+
+/// Maximum length of a packed chart.
+pub(super) const MAX_CHART: u64 = 64 << 20;
+/// Maximum length of an index.
+const MAX_INDEX: u64 = 512 << 20;
+/// Maximum length of Helm's configuration.
+const MAX_CONFIG: u64 = 4 << 20;
+/// Requests at a time.
+const PARALLEL: usize = 8;
+
+/// The repositories that this machine knows.
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    known: Vec<Repository>,
+    patience: Patience,
+}
+
+/// A version of a chart in a repository or registry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Release {
+    /// The name of the chart.
+    pub(crate) name: String,
+    /// The version as the repository writes it.
+    pub(crate) version: String,
+    /// The digest of the packed chart, if the repository has one.
+    digest: Option<String>,
+    place: Place,
+}
+
+/// The place of a packed chart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    /// A file of a web server, with the repository whose login it takes.
+    File {
+        url: String,
+        of: Box<Repository>,
+    },
+    Registry(Reference),
+}
+
+/// The versions of a chart, the newest first.
+#[derive(Debug)]
+pub(crate) enum Versions {
+    Index(Box<Repository>, Vec<IndexEntry>),
+    Registry(Vec<String>),
+}
+
+impl Sources {
+    /// Reads Helm's list of repositories. There may be none.
+    ///
+    /// # Errors
+    /// `input.syntax`, `input.structure`, `file.read_failed`.
+    pub(crate) fn read() -> Result<Self> {
+        let Some(path) = config_path().filter(|path| path.exists()) else { return Ok(Self::default()) };
+        let bytes = files::read(&path, MAX_CONFIG).map_err(|error| files::unreadable(&path, error))?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let known = repositories(&Source::new(path.display().to_string(), text))?;
+        Ok(Self { known, patience: Patience::default() })
+    }
+
+    /// Returns the repository that a dependency names: by `@NAME` or `alias:NAME`, or by its URL.
+    ///
+    /// # Errors
+    /// `charts.unknown_repository`.
+    pub(crate) fn repository(&self, text: &str) -> Result<Repository> {
+        if let Some(name) = text.strip_prefix('@').or_else(|| text.strip_prefix("alias:")) {
+            return self.known.iter().find(|one| one.name == name).cloned().ok_or_else(|| self.unknown(text));
+        }
+        if let Some(found) = self.known.iter().find(|one| is_same_url(&one.url, text)) {
+            return Ok(Repository { url: text.to_owned(), ..found.clone() });
+        }
+        match text.split_once("://") {
+            Some(("http" | "https", rest)) if !rest.is_empty() => {
+                Ok(Repository { url: text.to_owned(), ..Repository::default() })
+            }
+            _ => Err(self.unknown(text)),
+        }
+    }
+
+    fn unknown(&self, text: &str) -> Box<Diagnostic> {
+        let error = Diagnostic::new(Code::UnknownRepository, format!("no repository definition for `{text}`"));
+        let names: Vec<String> = self.known.iter().map(|one| format!("@{}", one.name)).collect();
+        let error = match text.contains("//") || text.starts_with('@') || text.starts_with("alias:") {
+            true => error.with_help("add it with `helm repo add NAME URL`"),
+            false => error.with_help(format!("write its URL, or its name after `@`: `@{text}`")),
+        };
+        error.with_available(names)
+    }
+
+    /// Returns the versions of the dependencies that a repository or registry has, in their order. `None` for those with
+    /// another place, and those of a registry with an exact version.
+    ///
+    /// # Errors
+    /// Errors of the servers; `charts.no_version` for a chart that a repository does not have.
+    pub(crate) fn versions(&self, wanted: &[Dependency]) -> Result<Vec<Option<Versions>>> {
+        let mut names: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for one in wanted.iter().filter(|one| is_web(&one.repository)) {
+            names.entry(&one.repository).or_default().insert(&one.name);
+        }
+        let asked: Vec<(&str, BTreeSet<&str>)> = names.into_iter().collect();
+        let indexes = in_parallel(&asked, |(url, names)| {
+            let repository = self.repository(url)?;
+            let index = self.index(&repository, names)?;
+            Ok((repository, index))
+        })?;
+        let tags = in_parallel(wanted, |one| match one.repository.strip_prefix("oci://") {
+            Some(_) if LenientVersion::parse(&one.version).is_err() => {
+                let tags = oci::tags(&reference(one, None)?, &self.options())?;
+                Ok(Some(Versions::Registry(sorted_tags(tags))))
+            }
+            _ => Ok(None),
+        })?;
+        let of_index = |one: &Dependency| {
+            let at = asked.iter().position(|(url, _)| *url == one.repository)?;
+            let (repository, index) = indexes.get(at)?;
+            let found = index.versions(&one.name).map(<[_]>::to_vec).ok_or_else(|| no_chart(one));
+            Some(found.map(|entries| Versions::Index(Box::new(repository.clone()), entries)))
+        };
+        wanted
+            .iter()
+            .zip(tags)
+            .map(|(one, tags)| tags.map_or_else(|| of_index(one).transpose(), |tags| Ok(Some(tags))))
+            .collect()
+    }
+
+    fn index(&self, repository: &Repository, names: &BTreeSet<&str>) -> Result<Index> {
+        let url = join_url(&repository.url, "index.yaml");
+        let mut file = temporary()?;
+        self.client(repository)?.fetch("read the index of charts", &url, MAX_INDEX, &mut file)?;
+        Index::read(file, names).map_err(|failure| {
+            Diagnostic::new(Code::StoreFailed, format!("cannot read the index of charts `{url}`: {failure}"))
+                .with_help("check the URL of the repository: `index.yaml` is added to it")
+        })
+    }
+
+    fn options(&self) -> StoreOptions {
+        StoreOptions { patience: self.patience, ..StoreOptions::default() }
+    }
+
+    fn client(&self, repository: &Repository) -> Result<WebFiles> {
+        let refuse = |key: &str| {
+            let message = format!("the repository `{}` has `{key}`, which is not supported", repository.url);
+            Err(Diagnostic::new(Code::UnknownRepository, message).with_help("fetch its charts with Helm"))
+        };
+        if !repository.cert_file.is_empty() {
+            return refuse("certFile");
+        }
+        if repository.insecure {
+            return refuse("insecure_skip_tls_verify");
+        }
+        let authorities = match repository.ca_file.as_str() {
+            "" => None,
+            path => {
+                Some(files::read(path.as_ref(), MAX_CONFIG).map_err(|error| files::unreadable(path.as_ref(), error))?)
+            }
+        };
+        let has_login = !repository.username.is_empty() && !repository.password.is_empty();
+        let login = has_login.then(|| Login {
+            user: repository.username.clone(),
+            password: repository.password.clone(),
+            origin: repository.url.clone(),
+            everywhere: repository.pass_credentials_all,
+        });
+        WebFiles::new(login, authorities, self.patience)
+    }
+
+    /// Fetches packed charts, and checks that they are what they should be.
+    ///
+    /// # Errors
+    /// Errors of the servers; `store.wrong_digest`; errors of reading the charts.
+    pub(crate) fn fetch(&self, releases: &[Release]) -> Result<Vec<Vec<u8>>> {
+        in_parallel(releases, |release| {
+            let bytes = self.bytes(release)?;
+            release.check(&bytes)?;
+            Ok(bytes)
+        })
+    }
+
+    fn bytes(&self, release: &Release) -> Result<Vec<u8>> {
+        match &release.place {
+            Place::Registry(reference) => Ok(oci::pull_chart(reference, MAX_CHART, &self.options())?.bytes),
+            Place::File { url, of } => {
+                let (mut file, mut bytes) = (temporary()?, Vec::new());
+                self.client(of)?.fetch("fetch the chart", url, MAX_CHART, &mut file)?;
+                file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes)).map_err(unkept)?;
+                Ok(bytes)
+            }
+        }
+    }
+}
+
+impl Release {
+    /// Returns the name of the file in `charts/`.
+    pub(crate) fn file_name(&self) -> Result<String> {
+        let name = match &self.place {
+            Place::Registry(_) => format!("{}-{}.tgz", self.name, self.version),
+            Place::File { url, .. } => {
+                let path = url.split(['?', '#']).next().unwrap_or(url);
+                let last = path.rsplit('/').next().unwrap_or(path);
+                percent_encoding::percent_decode_str(last).decode_utf8_lossy().into_owned()
+            }
+        };
+        let is_plain = !matches!(name.as_str(), "" | "." | "..") && !name.contains(['/', '\\', '\0']);
+        let message = || format!("the chart at `{self}` has no name for a file");
+        if is_plain { Ok(name) } else { Err(Diagnostic::new(Code::StoreFailed, message())) }
+    }
+
+    /// Checks the content of a packed chart.
+    fn check(&self, bytes: &[u8]) -> Result<()> {
+        let found = oci::digest(bytes);
+        let expected =
+            self.digest.as_deref().map(|text| text.strip_prefix("sha256:").unwrap_or(text).to_ascii_lowercase());
+        if let Some(expected) = expected.filter(|expected| found.strip_prefix("sha256:") != Some(expected)) {
+            let message = format!("the chart `{self}` has the digest `{found}` instead of `sha256:{expected}`");
+            return Err(Diagnostic::new(Code::WrongDigest, message)
+                .with_help("the index of the repository is out of date, or the server is not to be trusted"));
+        }
+        let named = |error: Box<Diagnostic>| error.with_note(format!("the chart is from `{self}`"));
+        let source = ChartSource::archive(bytes, Bounds::default()).map_err(named)?;
+        let chart = Chart::load(&source).map_err(|errors| match errors.into_vec().into_iter().next() {
+            Some(error) => named(error),
+            None => named(Diagnostic::new(Code::StoreFailed, "the chart cannot be read")),
+        })?;
+        let (name, version) = (&chart.metadata().name, &chart.metadata().version);
+        if *name == self.name && is_same_version(version, &self.version) {
+            return Ok(());
+        }
+        let message = format!("the chart `{self}` is `{name}` {version}, not `{}` {}", self.name, self.version);
+        Err(Diagnostic::new(Code::StoreFailed, message).with_help("the index of the repository is wrong"))
+    }
+}
+
+impl std::fmt::Display for Release {
+    /// Formats the URL.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.place {
+            Place::File { url, .. } => f.write_str(url),
+            Place::Registry(reference) => write!(f, "oci://{reference}"),
+        }
+    }
+}
+
+impl Versions {
+    /// Returns the newest version of `wanted` that fits a range.
+    ///
+    /// # Errors
+    /// `charts.no_version`, with the versions that there are.
+    pub(crate) fn newest(&self, wanted: &Dependency) -> Result<Release> {
+        let all = || self.texts().filter(|(_, is_usable)| *is_usable).map(|(version, _)| version);
+        let found = newest(&wanted.version, all()).map_err(|why| bad_range(wanted, &why))?;
+        let version = found.and_then(|at| all().nth(at)).map(str::to_owned);
+        match version {
+            Some(version) => self.exact(wanted, &version),
+            None => {
+                let message = format!(
+                    "no version of the chart `{}` in `{}` fits `{}`",
+                    wanted.name, wanted.repository, wanted.version
+                );
+                let error = Diagnostic::new(Code::NoChartVersion, message).with_help("change the range");
+                Err(error.with_available(all().take(50).map(str::to_owned)))
+            }
+        }
+    }
+
+    /// Returns a version.
+    ///
+    /// # Errors
+    /// `charts.no_version`, with the versions that there are.
+    pub(crate) fn exact(&self, wanted: &Dependency, version: &str) -> Result<Release> {
+        let release = |version: &str, digest, place| Release {
+            name: wanted.name.clone(),
+            version: version.to_owned(),
+            digest,
+            place,
+        };
+        match self {
+            Self::Registry(..) => Ok(release(version, None, Place::Registry(reference(wanted, Some(version))?))),
+            Self::Index(repository, entries) => {
+                let is_it = |one: &&IndexEntry| !one.urls.is_empty() && is_same_version(&one.version, version);
+                let Some((entry, url)) = entries.iter().find(is_it).and_then(|one| Some((one, one.urls.first()?)))
+                else {
+                    let message =
+                        format!("the chart `{}` in `{}` has no version {version}", wanted.name, wanted.repository);
+                    let error = Diagnostic::new(Code::NoChartVersion, message)
+                        .with_help("choose another one with `dropforge deps update`");
+                    return Err(error.with_available(entries.iter().take(50).map(|one| one.version.clone())));
+                };
+                let digest = Some(entry.digest.clone()).filter(|digest| !digest.is_empty());
+                let url = join_url(&repository.url, url);
+                // A repository may list charts of a registry.
+                let place = match url.strip_prefix("oci://") {
+                    Some(text) => Place::Registry(parsed(text)?),
+                    None => Place::File { url, of: repository.clone() },
+                };
+                let digest = digest.filter(|_| matches!(place, Place::File { .. }));
+                Ok(release(&entry.version, digest, place))
+            }
+        }
+    }
+
+    /// Returns the versions, each with `true` if it can be fetched.
+    pub(crate) fn texts(&self) -> Box<dyn Iterator<Item = (&str, bool)> + '_> {
+        match self {
+            Self::Index(_, entries) => Box::new(entries.iter().map(|one| (one.version.as_str(), !one.urls.is_empty()))),
+            Self::Registry(tags) => Box::new(tags.iter().map(|tag| (tag.as_str(), true))),
+        }
+    }
+}
+
+/// Returns the version of a registry's chart that is asked for by its exact number.
+///
+/// # Errors
+/// `store.bad_url`.
+pub(crate) fn exact_of_registry(wanted: &Dependency) -> Result<Release> {
+    let place = Place::Registry(reference(wanted, Some(&wanted.version))?);
+    Ok(Release { name: wanted.name.clone(), version: wanted.version.clone(), digest: None, place })
+}
+
+/// Returns the reference to a chart of a registry. Tags have no `+`.
+fn reference(wanted: &Dependency, version: Option<&str>) -> Result<Reference> {
+    let base = wanted.repository.strip_prefix("oci://").unwrap_or(&wanted.repository).trim_end_matches('/');
+    let tag = version.map(|version| format!(":{}", version.replace('+', "_"))).unwrap_or_default();
+    parsed(&format!("{base}/{}{tag}", wanted.name))
+}
+
+fn parsed(text: &str) -> Result<Reference> {
+    text.parse().map_err(|why| Diagnostic::new(Code::BadUrl, format!("cannot read the URL `oci://{text}`: {why}")))
+}
+
+/// Returns the versions among the tags of a registry, the newest first.
+fn sorted_tags(tags: Vec<String>) -> Vec<String> {
+    let mut tags: Vec<String> = tags.into_iter().map(|tag| tag.replace('_', "+")).collect();
+    tags.retain(|tag| Version::parse(tag).is_ok());
+    tags.sort_by(|a, b| match (Version::parse(a), Version::parse(b)) {
+        (Ok(a), Ok(b)) => b.cmp_version(&a),
+        _ => std::cmp::Ordering::Equal,
+    });
+    tags
+}
+
+/// Returns `true` for the URL of a repository with an index.
+fn is_web(repository: &str) -> bool {
+    !(repository.is_empty() || repository.starts_with("oci://") || repository.starts_with("file://"))
+}
+
+/// Returns `true` for URLs that differ in a slash at their ends only.
+fn is_same_url(a: &str, b: &str) -> bool {
+    a.trim_end_matches('/') == b.trim_end_matches('/')
+}
+
+/// Returns `true` for spellings of one version.
+pub(super) fn is_same_version(a: &str, b: &str) -> bool {
+    match (LenientVersion::parse(a), LenientVersion::parse(b)) {
+        (Ok(a), Ok(b)) => a.version == b.version && a.build == b.build,
+        _ => a == b,
+    }
+}
+
+fn no_chart(wanted: &Dependency) -> Box<Diagnostic> {
+    let message = format!("there is no chart `{}` in the repository `{}`", wanted.name, wanted.repository);
+    Diagnostic::new(Code::NoChartVersion, message).with_help("check the name and the URL")
+}
+
+/// Returns the error of a range that cannot be read.
+pub(super) fn bad_range(wanted: &Dependency, why: &str) -> Box<Diagnostic> {
+    let message = format!("the dependency `{}` has the invalid version `{}`: {why}", wanted.name, wanted.version);
+    Diagnostic::new(Code::NoChartVersion, message).with_help("write a version or a range such as `^1.2`")
+}
+
+fn temporary() -> Result<File> {
+    tempfile::tempfile().map_err(unkept)
+}
+
+fn unkept(error: std::io::Error) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WriteFailed, format!("cannot keep what is fetched: {error}")).caused_by(error)
+}
+
+/// Returns the path of Helm's list of repositories.
+fn config_path() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(path) = set("HELM_REPOSITORY_CONFIG") {
+        return Some(path);
+    }
+    let xdg = || Some(set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))?.join("helm"));
+    Some(set("HELM_CONFIG_HOME").or_else(xdg)?.join("repositories.yaml"))
+}
+
+/// Runs `work` for each item, several at a time. Returns the results in order, or the error of the first item that has one.
+fn in_parallel<I: Sync, T: Send>(items: &[I], work: impl Fn(&I) -> Result<T> + Sync) -> Result<Vec<T>> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..PARALLEL.min(items.len()) {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::SeqCst);
+                    let Some(item) = items.get(at) else { return };
+                    let result = work(item);
+                    if result.is_err() {
+                        next.store(items.len(), Ordering::SeqCst);
+                    }
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
+}

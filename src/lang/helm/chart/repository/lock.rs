@@ -1,0 +1,159 @@
+//! `Chart.lock`: the versions that dependencies resolve to.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use super::super::metadata::{Dependency, Metadata};
+use super::super::read::first_document;
+use super::{document, filled, map};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::stdlib::hashes::sha256;
+use dropforge_base::text::{Source, Span};
+use dropforge_value::{Data, JsonStyle};
+
+/// The content of `Chart.lock` or `requirements.lock`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ChartLock {
+    /// The time of its making, in the notation of RFC 3339.
+    pub generated: String,
+    /// The digest of what was asked for and of what was found.
+    pub digest: String,
+    /// The dependencies with exact versions.
+    pub dependencies: Vec<Dependency>,
+}
+
+impl ChartLock {
+    /// Reads a lock.
+    ///
+    /// # Errors
+    /// `input.syntax`, `input.structure`.
+    pub fn read(source: &Arc<Source>) -> Result<Self> {
+        let data = first_document(source).map_err(|errors| first(errors, source))?;
+        let dependencies = Metadata::read_requirements(&data).map_err(|whys| {
+            let message = format!("cannot load {}: {}", source.name(), whys.join("; "));
+            Diagnostic::new(Code::InputStructure, message).at(source, Span::default(), "")
+        })?;
+        let text = |key| data.get(key).and_then(Data::as_str).unwrap_or_default().to_owned();
+        Ok(Self { generated: text("generated"), digest: text("digest"), dependencies })
+    }
+
+    /// Returns the text of the file.
+    pub fn text(&self) -> String {
+        document(&map([
+            ("generated", Data::Str(self.generated.clone())),
+            ("digest", Data::Str(self.digest.clone())),
+            ("dependencies", Data::List(self.dependencies.iter().map(|one| sorted(&fields(one))).collect())),
+        ]))
+    }
+}
+
+fn first(errors: Vec<Box<Diagnostic>>, source: &Arc<Source>) -> Box<Diagnostic> {
+    let none = || Diagnostic::new(Code::InputSyntax, format!("cannot parse `{}`", source.name()));
+    errors.into_iter().next().unwrap_or_else(none)
+}
+
+/// Returns the digest of the dependencies that a chart asks for and of those that they resolve to.
+pub fn digest(wanted: &[Dependency], locked: &[Dependency]) -> String {
+    of_json(&Data::List(vec![list(wanted), list(locked)]))
+}
+
+/// Returns the digest that Helm 2 wrote, of the dependencies that a chart asks for.
+pub fn old_digest(wanted: &[Dependency]) -> String {
+    of_json(&map([("dependencies", list(wanted))]))
+}
+
+fn list(all: &[Dependency]) -> Data {
+    match all {
+        [] => Data::Null,
+        all => Data::List(all.iter().map(fields).collect()),
+    }
+}
+
+fn of_json(data: &Data) -> String {
+    let mut json = String::new();
+    let style = JsonStyle::Exchanged { pretty: false, markup: true };
+    // Plain data of readers can be written, and nothing stops the writer.
+    let _ = dropforge_value::marshal::exchange_json(data, style, &mut json, &mut |_| Ok::<(), ()>(()));
+    let mut text = "sha256:".to_owned();
+    for byte in sha256(json.as_bytes()) {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// Returns the fields of a dependency, in the order in which Helm declares them.
+pub(super) fn fields(dependency: &Dependency) -> Data {
+    let texts = |all: &[String]| Data::List(all.iter().cloned().map(Data::Str).collect());
+    let listed = |list: Data| (list.as_list() != Some(&[])).then_some(list);
+    let all = [
+        ("name", Some(Data::Str(dependency.name.clone()))),
+        ("version", filled(&dependency.version)),
+        ("repository", Some(Data::Str(dependency.repository.clone()))),
+        ("condition", filled(&dependency.condition)),
+        ("tags", listed(texts(&dependency.tags))),
+        ("enabled", dependency.enabled.then_some(Data::Bool(true))),
+        ("import-values", listed(Data::List(dependency.import_values.iter().map(sorted).collect()))),
+        ("alias", filled(&dependency.alias)),
+    ];
+    Data::Map(all.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect())
+}
+
+/// Returns data with the keys of its maps in order. Readers bound the nesting.
+pub(super) fn sorted(data: &Data) -> Data {
+    match data {
+        Data::List(items) => Data::List(items.iter().map(sorted).collect()),
+        Data::Map(map) => {
+            let mut map: dropforge_value::DataMap =
+                map.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();
+            map.sort_unstable_keys();
+            Data::Map(map)
+        }
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dependency(name: &str, version: &str, repository: &str) -> Dependency {
+        let owned = str::to_owned;
+        Dependency {
+            name: owned(name),
+            version: owned(version),
+            repository: owned(repository),
+            ..Dependency::default()
+        }
+    }
+
+    /// The digest and the lock are those that `helm dependency update` made.
+    #[test]
+    fn digests_and_locks_are_those_of_helm() {
+        let import: Data = serde_json::from_str(r#"{"parent": "b", "child": "a"}"#).unwrap();
+        let wanted = [
+            Dependency {
+                alias: "foo".to_owned(),
+                tags: vec!["a".to_owned()],
+                import_values: vec![Data::Str("x".to_owned()), import],
+                ..dependency("sub", ">=1.0", "http://127.0.0.1:8765")
+            },
+            dependency("loc", "0.x", "file://../loc"),
+        ];
+        let locked =
+            [dependency("sub", "v2.0.0", "http://127.0.0.1:8765"), dependency("loc", "0.3.0", "file://../loc")];
+        let digest = digest(&wanted, &locked);
+        assert_eq!(digest, "sha256:72114afccc3b556d6e0356226867f52bfe1fe25de1d0ef987db9cad01eb62ae9");
+        let lock = ChartLock {
+            generated: "2026-11-30T08:26:07.558283297Z".to_owned(),
+            digest: digest.clone(),
+            dependencies: locked.to_vec(),
+        };
+        let text = format!(
+            "dependencies:\n- name: sub\n  repository: http://127.0.0.1:8765\n  version: v2.0.0\n- name: loc\n  \
+             repository: file://../loc\n  version: 0.3.0\ndigest: {digest}\ngenerated: \"2026-11-30T08:26:07.558283297Z\"\n"
+        );
+        assert_eq!(lock.text(), text);
+        assert_eq!(ChartLock::read(&Source::new("Chart.lock", text)).unwrap(), lock);
+    }
+}
