@@ -274,6 +274,7 @@ fn run((mut cli, project, expanded): Parsed, args: &[OsString], files: &mut Inpu
         stderr.detail(&format!("project: {}", project.name()));
     }
     files.set_max_bytes(cli.global.max_input);
+    files.follow_links(&cli.global.follow_links);
     let again = || {
         let (mut cli, project, args) = parse(args.to_vec(), true, &mut InputFiles::new(u64::MAX))?;
         project.iter().for_each(|project| cli.command.note_project(project));

@@ -185,7 +185,7 @@ pub(crate) fn noted_files(args: &CacheArgs) -> Option<usize> {
 }
 
 /// Returns the user's cache directory by the XDG base directory specification, which ignores relative paths.
-fn user_dir() -> Option<PathBuf> {
+pub(crate) fn user_dir() -> Option<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))
 }

@@ -36,6 +36,10 @@ pub(crate) struct InputFiles {
     contents: Contents,
     max_bytes: u64,
     fetched: remote::Fetched,
+    /// Local copies of what URLs name, and the URLs.
+    copies: Vec<(PathBuf, String)>,
+    /// The folders that links of charts may lead to.
+    follow_links: Vec<PathBuf>,
     /// The digest of all that was read, if it is wanted.
     digest: Option<PlanDigest>,
     /// The files that were read, for a state.
@@ -84,6 +88,8 @@ impl InputFiles {
             contents: Contents::default(),
             max_bytes,
             fetched: Default::default(),
+            copies: Vec::new(),
+            follow_links: Vec::new(),
             digest: None,
             log: ReadLog::default(),
             open: OpenFiles::default(),
@@ -140,6 +146,7 @@ impl InputFiles {
     pub(crate) fn start_log(&mut self) {
         self.log = ReadLog::started();
         self.fetched.each(&mut |copy, url| self.log.copied(path_from_here(copy), url));
+        self.copies.iter().for_each(|(copy, url)| self.log.copied(path_from_here(copy), url));
     }
 
     /// Notes the files of templates.
@@ -192,7 +199,24 @@ impl InputFiles {
 
     /// Returns the path from the current directory, or the URL of which `path` is a copy, or is in the copy.
     pub(crate) fn path_from_here(&self, path: &Path) -> String {
-        self.fetched.url_of(path).unwrap_or_else(|| path_from_here(path))
+        let copy = self.copies.iter().find(|(copy, _)| copy == path).map(|(_, url)| url.clone());
+        copy.or_else(|| self.fetched.url_of(path)).unwrap_or_else(|| path_from_here(path))
+    }
+
+    /// Names a local copy by the URL that it was fetched from.
+    pub(crate) fn name_copy(&mut self, copy: &Path, url: &str) {
+        self.log.copied(path_from_here(copy), url);
+        self.copies.push((copy.to_owned(), url.to_owned()));
+    }
+
+    /// Lets links of charts lead to these folders.
+    pub(crate) fn follow_links(&mut self, folders: &[PathBuf]) {
+        self.follow_links = folders.to_vec();
+    }
+
+    /// Returns the folders that links of charts may lead to.
+    pub(crate) fn followed(&self) -> &[PathBuf] {
+        &self.follow_links
     }
 
     /// Returns `true` for a URL of an object store, a registry or a file.

@@ -5,6 +5,7 @@
 //! | `command` | the command line: all commands, and how they run |
 //! | `stamp`, `render`, `values`, `check`, `template_tests`, `compile`, `inspect`, `disasm`, `eval`, `interactive`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `krm`, `init`, `why`, `explain`, `help`, `version` | a command each, with its arguments |
 //! | `deps` | charts of repositories and registries, and their locks |
+//! | `locked_charts` | charts of repositories in releases: the lock and the cache |
 //! | `lsp` | the language server |
 //! | `remote` | object stores and registries: inputs and outputs by URL, packs, `push` and `pull` |
 //! | `project` | the project file, put into the command line |
@@ -67,6 +68,7 @@ mod krm;
 mod kube_schemas;
 mod layers;
 mod limits;
+mod locked_charts;
 #[cfg(feature = "lsp")]
 mod lsp;
 mod missing;

@@ -53,6 +53,9 @@ pub(crate) struct Global {
     /// Refuse input of more than SIZE: values files, schemas, HCL files, artifacts, standard input
     #[arg(long, global = true, value_name = "SIZE", default_value = "256MiB", value_parser = size, add = key("limits"))]
     pub(crate) max_input: u64,
+    /// Let links of a chart lead out of it, to files below DIR
+    #[arg(long, global = true, value_name = "DIR", add = key(""))]
+    pub(crate) follow_links: Vec<PathBuf>,
     /// The options of the command, for a state.
     #[arg(skip)]
     pub(crate) run: Option<RunOptions>,

@@ -136,6 +136,11 @@ impl StampArgs {
     /// `usage` for options that do not apply; errors of parsing.
     pub(crate) fn run_args(&self) -> Result<RunArgs<'_>> {
         let target = self.target()?;
+        if !self.releases.with.is_empty() && self.changes.preview().is_none() {
+            let message = "`--with` shows what another version of a chart would change, and writes nothing";
+            let help = "add `--diff`, or change `version` in the project and run `dropforge deps update`";
+            return Err(Diagnostic::new(Code::Usage, message).with_help(help));
+        }
         if self.language.lang.is_none() {
             self.fleet.check_templates(&self.templates)?;
         }

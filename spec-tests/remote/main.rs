@@ -1,5 +1,6 @@
 //! Object stores and registries, on real servers. `spec-tests/remote/install` installs them.
 
+mod charts;
 mod inputs;
 mod liars;
 mod outputs;
@@ -7,4 +8,5 @@ mod proxy;
 mod registry;
 mod servers;
 mod stores;
+mod web;
 mod why;

@@ -37,7 +37,7 @@ pub(crate) fn is_source(path: &Path) -> bool {
 /// # Errors
 /// Errors of reading them.
 pub(crate) fn source(path: &Path, files: &InputFiles) -> Result<ChartSource> {
-    let source = ChartSource::open(path)?;
+    let source = ChartSource::open_following(path, files.followed())?;
     Ok(if path.is_dir() { source.in_folder(&files.path_from_here(path)) } else { source })
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn add_to_digest(path: &Path, digest: &mut PlanDigest, files: &mut In
         digest.bytes(&files.bytes(path, "-")?);
         return Ok(());
     }
-    for file in ChartSource::open(path)?.files() {
+    for file in ChartSource::open_following(path, files.followed())?.files() {
         digest.text(file.path());
         digest.bytes(file.bytes());
     }

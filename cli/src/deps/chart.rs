@@ -15,7 +15,8 @@ use dropforge::files::unreadable;
 use dropforge::text::Source;
 
 use super::shown;
-use super::sources::{Release, Sources, Versions, bad_range, exact_of_registry};
+use super::sources::{NEWER, Release, Sources, Versions, bad_range, exact_of_registry};
+use super::table::table;
 use crate::exit::Failed;
 use crate::stderr::Stderr;
 
@@ -86,14 +87,20 @@ impl Folder {
     /// # Errors
     /// `charts.stale_lock`.
     pub(super) fn check_lock(&self, lock: &ChartLock, wanted: &[Dependency]) -> Result<()> {
-        let is_old = || self.is_old() && old_digest(&self.chart.metadata().dependencies) == lock.digest;
-        if digest(wanted, &lock.dependencies) == lock.digest || is_old() {
+        let own = self.listed(&self.chart.metadata().dependencies);
+        let is_old = || self.is_old() && old_digest(own) == lock.digest;
+        if digest(self.listed(wanted), &lock.dependencies) == lock.digest || is_old() {
             return Ok(());
         }
         let (path, declared) = (shown(&self.lock_path()), self.declared());
         let message = format!("the lock `{path}` is out of sync with the dependencies in `{declared}`");
         Err(Diagnostic::new(Code::StaleLock, message)
             .with_help(format!("write it again: `dropforge deps update {}`", shown(&self.path))))
+    }
+
+    /// Returns the dependencies if the chart has a list of them.
+    fn listed<'d>(&self, dependencies: &'d [Dependency]) -> Option<&'d [Dependency]> {
+        self.chart.metadata().has_dependencies.then_some(dependencies)
     }
 
     /// Returns the folder that a dependency without a repository, or with `file://`, names.
@@ -197,7 +204,7 @@ pub(super) fn update(path: &Path, sources: &Sources, stderr: &Stderr) -> std::re
 
 fn update_folder(folder: &Folder, sources: &Sources, stderr: &Stderr) -> std::result::Result<(), Failed> {
     let wanted = folder.wanted(sources)?;
-    if wanted.is_empty() {
+    if folder.listed(&wanted).is_none() {
         stderr.note(&format!("`{}` has no dependencies", shown(&folder.path)));
         return Ok(());
     }
@@ -208,7 +215,7 @@ fn update_folder(folder: &Folder, sources: &Sources, stderr: &Stderr) -> std::re
     };
     let (archives, locked) = archives(folder, &wanted, (sources, &versions), &choose)?;
     finish(folder, archives, &locked, stderr)?;
-    let digest = digest(&wanted, &locked);
+    let digest = digest(folder.listed(&wanted), &locked);
     if folder.lock.as_ref().is_some_and(|lock| lock.digest == digest) {
         return Ok(());
     }
@@ -224,6 +231,30 @@ fn without_zeros(time: &str) -> String {
     let (fraction, zone) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
     let fraction = fraction.trim_end_matches('0');
     if fraction.is_empty() { format!("{seconds}{zone}") } else { format!("{seconds}.{fraction}{zone}") }
+}
+
+/// Returns the dependencies of which there are newer versions than in the lock.
+///
+/// # Errors
+/// `charts.stale_lock` without a lock; errors of the servers.
+pub(super) fn outdated(path: &Path, sources: &Sources) -> std::result::Result<String, Failed> {
+    let folder = Folder::read(path)?;
+    let wanted = folder.wanted(sources)?;
+    let Some(lock) = &folder.lock else {
+        let message = format!("there is no lock `{}`", shown(&folder.lock_path()));
+        let help = format!("run `dropforge deps update {}`", shown(path));
+        return Err(Diagnostic::new(Code::StaleLock, message).with_help(help).into());
+    };
+    folder.check_lock(lock, &wanted)?;
+    let any: Vec<Dependency> = wanted.iter().map(|one| Dependency { version: "*".to_owned(), ..one.clone() }).collect();
+    let mut rows = Vec::new();
+    for (((wanted, any), locked), versions) in
+        wanted.iter().zip(&any).zip(&lock.dependencies).zip(sources.versions(&any)?)
+    {
+        let Some(versions) = versions else { continue };
+        rows.extend(versions.newer(&locked.version, (wanted, any)));
+    }
+    Ok(if rows.is_empty() { String::new() } else { table(&NEWER, rows.into_iter()) })
 }
 
 type Choose<'c> = dyn Fn(&Dependency, Option<&Versions>) -> Result<Release> + 'c;

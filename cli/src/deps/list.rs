@@ -8,17 +8,14 @@ use dropforge::dialect::helm::chart::{Chart, Dependency};
 use dropforge::stdlib::semver::{LenientVersion, Version};
 
 use super::chart::chart_in;
+use super::table::table;
 use crate::exit::Failed;
-use crate::stderr::Stderr;
-
-/// Maximum width of a column.
-const WIDTH: usize = 80;
 
 /// Returns the table of a chart's dependencies.
 ///
 /// # Errors
 /// Errors of reading the chart.
-pub(super) fn list(path: &Path, stderr: &Stderr) -> Result<String, Failed> {
+pub(super) fn list(path: &Path) -> Result<String, Failed> {
     if !path.exists() {
         let error = std::io::Error::from(std::io::ErrorKind::NotFound);
         return Err(dropforge::files::unreadable(path, error).into());
@@ -26,16 +23,13 @@ pub(super) fn list(path: &Path, stderr: &Stderr) -> Result<String, Failed> {
     let chart = chart_in(path)?;
     let dependencies = &chart.metadata().dependencies;
     let charts = path.join("charts");
-    if dependencies.is_empty() {
-        stderr.warning(&format!("no dependencies at `{}`", charts.display()));
-        return Ok(String::new());
+    if !chart.metadata().has_dependencies {
+        return Ok(format!("WARNING: no dependencies at {}\n", charts.display()));
     }
-    let head = ["NAME", "VERSION", "REPOSITORY", "STATUS"].map(str::to_owned);
     let row = |one: &Dependency| {
         [one.name.clone(), one.version.clone(), one.repository.clone(), status(&charts, one, &chart).to_owned()]
     };
-    let rows: Vec<[String; 4]> = std::iter::once(head).chain(dependencies.iter().map(row)).collect();
-    let mut text = table(&rows);
+    let mut text = table(&["NAME", "VERSION", "REPOSITORY", "STATUS"], dependencies.iter().map(row));
     text.push('\n');
     for path in entries(&charts) {
         let name = path.display();
@@ -51,28 +45,12 @@ pub(super) fn list(path: &Path, stderr: &Stderr) -> Result<String, Failed> {
 }
 
 /// Returns the folders and packed charts in `charts/`.
-pub(super) fn entries(charts: &Path) -> Vec<PathBuf> {
+fn entries(charts: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(charts).into_iter().flatten().flatten().map(|entry| entry.path());
     let is_one = |path: &PathBuf| path.is_dir() || path.extension().is_some_and(|extension| extension == "tgz");
     let mut found: Vec<PathBuf> = entries.filter(is_one).collect();
     found.sort();
     found
-}
-
-/// Returns the lines of a table. All columns but those of short cells have the width of their longest cell.
-fn table(rows: &[[String; 4]]) -> String {
-    let width =
-        |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..4).map(|at| width(at).min(WIDTH)).collect();
-    let cell = |(text, width): (&String, &usize)| {
-        let count = text.chars().count();
-        match count > *width {
-            true => text.chars().take(width - 3).chain("...".chars()).collect(),
-            false => format!("{text}{}", " ".repeat(width - count)),
-        }
-    };
-    let line = |row: &[String; 4]| row.iter().zip(&widths).map(cell).collect::<Vec<String>>().join("\t") + "\n";
-    rows.iter().map(line).collect()
 }
 
 /// Returns the state of a dependency in Helm's words.

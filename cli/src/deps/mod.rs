@@ -5,20 +5,26 @@
 //! | `sources` | repositories and registries: indexes, tags, downloads |
 //! | `chart` | `build` and `update` of a chart's folder: `charts/` and `Chart.lock` |
 //! | `list`, `verify` | the state of a chart's dependencies |
+//! | `project` | the lock and the fetched charts of a project |
 
 mod chart;
 mod list;
+mod project;
 mod sources;
+mod table;
 mod verify;
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use dropforge::diagnostics::{Code, Diagnostic};
 
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::output::print;
 use crate::stderr::Stderr;
+use project::Project;
+pub(crate) use project::fetch;
 use sources::Sources;
 
 /// Fetch the charts that a chart or a project depends on
@@ -27,7 +33,8 @@ use sources::Sources;
 ///     dropforge deps build charts/shop
 ///     dropforge deps list charts/shop
 ///
-/// For a chart, these commands read and write the same files as
+/// For a project, they read and write `dropforge.lock`, and `stamp` then needs
+/// no network. For a chart, these commands read and write the same files as
 /// `helm dependency`. Repositories and credentials are those of `helm repo add`,
 /// `helm registry login` and `docker login`.
 #[derive(Debug, Args)]
@@ -56,6 +63,11 @@ enum DepsCommand {
     ///     dropforge deps list charts/shop
     #[command(verbatim_doc_comment)]
     List(PlaceArgs),
+    /// List newer versions than those of the lock
+    ///
+    ///     dropforge deps outdated
+    #[command(verbatim_doc_comment)]
+    Outdated(PlaceArgs),
     /// Check that everything that the lock names is on this machine
     ///
     ///     dropforge deps verify charts/shop
@@ -67,19 +79,56 @@ enum DepsCommand {
 
 #[derive(Debug, Args)]
 struct PlaceArgs {
-    /// Folder of a chart
-    #[arg(value_name = "CHART", default_value = ".")]
+    /// Folder of a chart, or a project: its file or its folder
+    #[arg(value_name = "CHART|PROJECT", default_value = ".")]
     place: PathBuf,
+}
+
+/// The chart or the project that a command is about.
+enum Subject {
+    Chart(PathBuf),
+    Project(Project),
+}
+
+impl Subject {
+    /// Finds a chart or a project.
+    ///
+    /// # Errors
+    /// `usage` for anything else; errors of reading a project.
+    fn find(path: &Path, files: &mut InputFiles) -> Result<Self, Failed> {
+        let project = if path.is_dir() { path.join(crate::project::FILE) } else { path.to_owned() };
+        let is_chart =
+            path.join("Chart.yaml").is_file() || path.extension().is_some_and(|extension| extension == "tgz");
+        if is_chart || !path.exists() {
+            return Ok(Self::Chart(path.to_owned()));
+        }
+        if project.is_file() {
+            return Ok(Self::Project(Project::read(&project, files)?));
+        }
+        let message = format!("`{}` is neither a chart nor a project", shown(path));
+        let error = Diagnostic::new(Code::Usage, message);
+        Err(error.with_help("name a folder with `Chart.yaml` or `dropforge.toml`").into())
+    }
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &DepsArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
-    let _ = files;
-    match &args.command {
-        DepsCommand::Build(args) => chart::build(&args.place, &Sources::read()?, stderr)?,
-        DepsCommand::Update(args) => chart::update(&args.place, &Sources::read()?, stderr)?,
-        DepsCommand::List(args) => print(list::list(&args.place, stderr)?)?,
-        DepsCommand::Verify(args) => verify::verify(&args.place, stderr)?,
+    let (DepsCommand::Build(place)
+    | DepsCommand::Update(place)
+    | DepsCommand::List(place)
+    | DepsCommand::Outdated(place)
+    | DepsCommand::Verify(place)) = &args.command;
+    match (&args.command, Subject::find(&place.place, files)?) {
+        (DepsCommand::Build(_), Subject::Chart(path)) => chart::build(&path, &Sources::read()?, stderr)?,
+        (DepsCommand::Build(_), Subject::Project(project)) => project.build(&Sources::read()?, stderr)?,
+        (DepsCommand::Update(_), Subject::Chart(path)) => chart::update(&path, &Sources::read()?, stderr)?,
+        (DepsCommand::Update(_), Subject::Project(project)) => project.update(&Sources::read()?, stderr)?,
+        (DepsCommand::List(_), Subject::Chart(path)) => print(list::list(&path)?)?,
+        (DepsCommand::List(_), Subject::Project(project)) => print(project.list())?,
+        (DepsCommand::Verify(_), Subject::Chart(path)) => verify::verify(&path, stderr)?,
+        (DepsCommand::Verify(_), Subject::Project(project)) => project.verify(stderr)?,
+        (DepsCommand::Outdated(_), Subject::Chart(path)) => print(chart::outdated(&path, &Sources::read()?)?)?,
+        (DepsCommand::Outdated(_), Subject::Project(project)) => print(project.outdated(&Sources::read()?)?)?,
     }
     Ok(Exit::Ok)
 }

@@ -17,6 +17,8 @@ use dropforge::remote::{Login, Patience, StoreOptions, WebFiles, join_url};
 use dropforge::stdlib::semver::{LenientVersion, Version};
 use dropforge::text::Source;
 
+/// The head of a table of newer versions.
+pub(super) const NEWER: [&str; 4] = ["NAME", "VERSION", "FITTING", "NEWEST"];
 /// Maximum length of a packed chart.
 pub(super) const MAX_CHART: u64 = 64 << 20;
 /// Maximum length of an index.
@@ -141,6 +143,24 @@ impl Sources {
             .collect()
     }
 
+    /// Returns a chart of a lock. Without a name, it may be any chart; without a version, any version.
+    ///
+    /// # Errors
+    /// `store.bad_url`.
+    pub(crate) fn locked(&self, name: &str, (version, digest): (&str, &str), source: &str) -> Result<Release> {
+        let place = match source.strip_prefix("oci://") {
+            Some(text) => Place::Registry(parsed(text)?),
+            None => {
+                let is_of = |one: &&Repository| source.starts_with(&format!("{}/", one.url.trim_end_matches('/')));
+                let none = || Repository { url: source.to_owned(), ..Repository::default() };
+                let of = self.known.iter().find(is_of).cloned().unwrap_or_else(none);
+                Place::File { url: source.to_owned(), of: Box::new(of) }
+            }
+        };
+        let digest = Some(digest.to_owned()).filter(|digest| !digest.is_empty());
+        Ok(Release { name: name.to_owned(), version: version.to_owned(), digest, place })
+    }
+
     fn index(&self, repository: &Repository, names: &BTreeSet<&str>) -> Result<Index> {
         let url = join_url(&repository.url, "index.yaml");
         let mut file = temporary()?;
@@ -233,14 +253,14 @@ impl Release {
             return Err(Diagnostic::new(Code::WrongDigest, message)
                 .with_help("the index of the repository is out of date, or the server is not to be trusted"));
         }
-        let named = |error: Box<Diagnostic>| error.with_note(format!("the chart is from `{self}`"));
-        let source = ChartSource::archive(bytes, Bounds::default()).map_err(named)?;
-        let chart = Chart::load(&source).map_err(|errors| match errors.into_vec().into_iter().next() {
-            Some(error) => named(error),
-            None => named(Diagnostic::new(Code::StoreFailed, "the chart cannot be read")),
-        })?;
-        let (name, version) = (&chart.metadata().name, &chart.metadata().version);
-        if *name == self.name && is_same_version(version, &self.version) {
+        let (name, version) = names(bytes).map_err(|error| error.with_note(format!("the chart is from `{self}`")))?;
+        let is_version = match self.name.as_str() {
+            "" => {
+                self.version.is_empty() || newest(&self.version, [version.as_str()]).is_ok_and(|found| found.is_some())
+            }
+            _ => is_same_version(&version, &self.version),
+        };
+        if is_version && (self.name.is_empty() || name == self.name) {
             return Ok(());
         }
         let message = format!("the chart `{self}` is `{name}` {version}, not `{}` {}", self.name, self.version);
@@ -316,6 +336,19 @@ impl Versions {
         }
     }
 
+    /// Returns the row of a table for a chart of which there are other versions than the locked one: those that fit what is
+    /// wanted, and any.
+    pub(crate) fn newer(&self, locked: &str, (wanted, any): (&Dependency, &Dependency)) -> Option<[String; 4]> {
+        let newest = |of: &Dependency| self.newest(of).map_or_else(|_| locked.to_owned(), |one| one.version);
+        let (fitting, newest) = (newest(wanted), newest(any));
+        let is_newer = match (LenientVersion::parse(&newest), LenientVersion::parse(locked)) {
+            (Ok(newest), Ok(locked)) => newest.version.cmp_version(&locked.version).is_gt(),
+            _ => newest != locked,
+        };
+        (is_newer || !is_same_version(&fitting, locked))
+            .then(|| [wanted.name.clone(), locked.to_owned(), fitting, newest])
+    }
+
     /// Returns the versions, each with `true` if it can be fetched.
     pub(crate) fn texts(&self) -> Box<dyn Iterator<Item = (&str, bool)> + '_> {
         match self {
@@ -323,6 +356,19 @@ impl Versions {
             Self::Registry(tags) => Box::new(tags.iter().map(|tag| (tag.as_str(), true))),
         }
     }
+}
+
+/// Returns the name and the version of a packed chart.
+///
+/// # Errors
+/// Errors of reading it.
+pub(crate) fn names(bytes: &[u8]) -> Result<(String, String)> {
+    let source = ChartSource::archive(bytes, Bounds::default())?;
+    let chart = Chart::load(&source).map_err(|errors| match errors.into_vec().into_iter().next() {
+        Some(error) => error,
+        None => Diagnostic::new(Code::StoreFailed, "the chart cannot be read"),
+    })?;
+    Ok((chart.metadata().name.clone(), chart.metadata().version.clone()))
 }
 
 /// Returns the version of a registry's chart that is asked for by its exact number.

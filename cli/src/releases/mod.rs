@@ -20,6 +20,7 @@ use crate::chart::{self, ReleasesArgs};
 use crate::exit::Failed;
 use crate::input::{InputFiles, refuse_other_url};
 use crate::layers::{assignments, is_missing_layer, values_file};
+use crate::locked_charts;
 use crate::options::{LanguageArgs, SetArgs};
 use crate::run::{ReadSet, RunArgs};
 use crate::stderr::Stderr;
@@ -54,12 +55,15 @@ pub(crate) struct ReleasesOption {
     /// Values files over those of each release.
     #[arg(skip)]
     pub(crate) values: Vec<PathBuf>,
+    /// Render another version of a chart than that of the lock: ingress=4.12.0
+    #[arg(long, value_name = "CHART=VERSION")]
+    pub(crate) with: Vec<String>,
 }
 
 impl ReleasesOption {
     /// Creates the option for one release.
     pub(crate) fn of(releases: Option<PathBuf>, only: &str) -> Self {
-        Self { releases, only: vec![only.to_owned()], values: Vec::new() }
+        Self { releases, only: vec![only.to_owned()], values: Vec::new(), with: Vec::new() }
     }
 }
 
@@ -107,6 +111,8 @@ impl Definitions {
             let path = LayerPath::parse(&path.to_string_lossy())?;
             all.iter_mut().for_each(|one| one.values.push(path.clone()));
         }
+        let remote = all.iter_mut().filter_map(|one| Some((one.remote.as_ref()?, &mut one.chart)));
+        locked_charts::find(remote, (path, &option.with), files).map_err(Failed::from)?;
         Ok(Self { all, is_part: !option.only.is_empty() })
     }
 
@@ -130,6 +136,12 @@ impl Definitions {
     /// Returns the paths of charts.
     pub(crate) fn charts(&self) -> impl Iterator<Item = &Path> {
         self.all.iter().filter_map(|one| one.chart.as_deref())
+    }
+
+    /// Returns the charts of repositories and registries.
+    #[cfg(feature = "remote")]
+    pub(crate) fn remote(&self) -> impl Iterator<Item = &locked_charts::RemoteChart> {
+        self.all.iter().filter_map(|one| one.remote.as_ref())
     }
 
     /// Returns the values files of each release, and then the file of each patch that has one.

@@ -16,13 +16,16 @@ use super::ReleaseOptions;
 use super::patches::{self, PatchDefinition};
 use crate::glob;
 use crate::input::InputFiles;
+use crate::locked_charts::RemoteChart;
 
 /// The table of a release, and the key that names further files with releases.
 const RELEASE: &str = "release";
 const INCLUDE: &str = "include";
+/// The table with the URLs of repositories of charts.
+const REPOSITORIES: &str = "repositories";
 
 /// The keys of a release that are no options.
-const KEYS: [&str; 7] = ["name", "chart", "templates", "values", "patches", "when", "labels"];
+const KEYS: [&str; 8] = ["name", "chart", "version", "templates", "values", "patches", "when", "labels"];
 
 /// A release as a project file defines it.
 #[derive(Debug)]
@@ -32,6 +35,8 @@ pub(crate) struct Definition {
     pub(crate) span: Span,
     pub(crate) name: Pattern,
     pub(crate) chart: Option<PathBuf>,
+    /// The chart, if it is in a repository or registry.
+    pub(crate) remote: Option<RemoteChart>,
     pub(crate) templates: Vec<PathBuf>,
     pub(crate) values: Vec<LayerPath>,
     pub(crate) patches: Vec<PatchDefinition>,
@@ -48,15 +53,18 @@ type Errors = Vec<Box<Diagnostic>>;
 /// # Errors
 /// All errors of the file: `input.syntax`, and `usage` for unknown keys and values of other types.
 pub(crate) fn read(path: &Path, files: &mut InputFiles) -> Result<Vec<Definition>, Errors> {
-    let mut reader = Reader { files, found: Vec::new(), errors: Vec::new() };
+    let mut reader = Reader { files, found: Vec::new(), repositories: Vec::new(), errors: Vec::new() };
     reader.file(path, true);
     reader.check_names();
+    reader.name_repositories();
     if reader.errors.is_empty() { Ok(reader.found) } else { Err(reader.errors) }
 }
 
 struct Reader<'f> {
     files: &'f mut InputFiles,
     found: Vec<Definition>,
+    /// The names and URLs of repositories.
+    repositories: Vec<(String, String)>,
     errors: Errors,
 }
 
@@ -92,6 +100,7 @@ impl Reader<'_> {
                     let error = error(&source, span, "`release` must be a list of tables");
                     self.errors.push(error.with_help("write `[[release]]` above each release"));
                 }
+                (REPOSITORIES, _) if is_project => self.repositories(&source, value),
                 (INCLUDE, _) if is_project => self.include(&source, dir, value),
                 (other, _) if !is_project => {
                     let error = error(&source, Span::of(key.span()), format!("unknown key `{other}`"));
@@ -134,7 +143,8 @@ impl Reader<'_> {
             let error = error(table.source, table.span, "the release has no `name`");
             self.errors.push(error.with_help("write `name = \"…\"`"));
         }
-        let (chart, when) = (text(self, "chart"), text(self, "when"));
+        let (chart, when, version) = (text(self, "chart"), text(self, "when"), text(self, "version"));
+        let remote = chart.as_ref().and_then(|chart| self.remote(table, chart, version));
         let paths = |texts: Vec<(String, Span)>| texts.into_iter().map(|(path, _)| table.dir.join(path)).collect();
         let templates: Vec<PathBuf> = self.list(table, "templates").map(paths).unwrap_or_default();
         let mut values = Vec::new();
@@ -158,6 +168,7 @@ impl Reader<'_> {
                 span,
                 name,
                 chart: chart.map(|(path, _)| table.dir.join(path)),
+                remote,
                 templates,
                 values,
                 patches,
@@ -167,6 +178,50 @@ impl Reader<'_> {
             }),
             Ok(_) => {}
             Err(error) => self.errors.push(error.at(table.source, span, "")),
+        }
+    }
+
+    /// Returns the chart of a release if it is in a repository or registry.
+    fn remote(
+        &mut self,
+        table: &Table<'_>,
+        (chart, span): &(String, Span),
+        version: Option<(String, Span)>,
+    ) -> Option<RemoteChart> {
+        if !RemoteChart::is_one(chart, version.is_some()) {
+            return None;
+        }
+        let is_named = chart.split_once('/').is_some_and(|(first, name)| !first.is_empty() && !name.is_empty());
+        if !chart.contains("://") && (!is_named || chart.starts_with('.') || table.dir.join(chart).exists()) {
+            let span = version.map_or(*span, |(_, span)| span);
+            let error =
+                error(table.source, span, format!("the chart `{chart}` is on this machine and has no `version`"));
+            self.errors
+                .push(error.with_help("remove `version`, or write `chart = \"REPOSITORY/NAME\"` or `\"oci://…\"`"));
+            return None;
+        }
+        let (chart, source, range) = (chart.clone(), table.source.clone(), version.map(|(text, _)| text));
+        Some(RemoteChart { chart, range: range.unwrap_or_default(), source, span: *span, repository: None })
+    }
+
+    /// Reads the names and URLs of repositories.
+    fn repositories(&mut self, source: &Arc<Source>, value: &Spanned<DeValue<'_>>) {
+        let DeValue::Table(entries) = value.get_ref() else {
+            let error = error(source, Span::of(value.span()), "`repositories` must be a table");
+            self.errors.push(error.with_help("write `repositories = { NAME = \"https://…\" }`"));
+            return;
+        };
+        for (name, value) in entries {
+            let url = self.texts(source, name.get_ref(), value).and_then(|texts| texts.into_iter().next());
+            self.repositories.extend(url.map(|(url, _)| (name.get_ref().to_string(), url)));
+        }
+    }
+
+    /// Gives charts the URLs of their repositories.
+    fn name_repositories(&mut self) {
+        for chart in self.found.iter_mut().filter_map(|one| one.remote.as_mut()) {
+            let first = chart.chart.split('/').next().unwrap_or_default();
+            chart.repository = self.repositories.iter().find(|(name, _)| name == first).map(|(_, url)| url.clone());
         }
     }
 
@@ -296,5 +351,5 @@ pub(crate) fn wrong_type(
 
 /// Returns `true` if the text of a project file has releases.
 pub(crate) fn is_key(name: &str) -> bool {
-    [RELEASE, INCLUDE].contains(&name)
+    [RELEASE, INCLUDE, REPOSITORIES].contains(&name)
 }

@@ -23,9 +23,13 @@ struct OpenDirectory {
 }
 
 /// Returns the files below `root` that `.helmignore` does not exclude.
-pub(super) fn files(root: &Path, budget: &mut Budget) -> Result<Vec<ChartFile>> {
-    let root = fs::canonicalize(root).map_err(|error| unreadable(root, error))?;
-    let ignored = ignored(&root, budget.bounds.file_bytes)?;
+/// Links may lead to the folders `follow`, too.
+pub(super) fn files(root: &Path, follow: &[PathBuf], budget: &mut Budget) -> Result<Vec<ChartFile>> {
+    let real = |path: &Path| fs::canonicalize(path).map_err(|error| unreadable(path, error));
+    let root = real(root)?;
+    let allowed = follow.iter().map(|path| real(path)).collect::<Result<Vec<_>>>()?;
+    let allowed = [std::slice::from_ref(&root), &allowed].concat();
+    let ignored = ignored(&root, &allowed, budget.bounds.file_bytes)?;
     let (mut files, mut open) = (Vec::new(), vec![OpenDirectory { at: root.clone(), path: String::new(), depth: 0 }]);
     while let Some(directory) = open.pop() {
         let at = directory.at;
@@ -37,7 +41,7 @@ pub(super) fn files(root: &Path, budget: &mut Budget) -> Result<Vec<ChartFile>> 
             let entry = entry.map_err(|error| unreadable(&at, error))?;
             let Ok(name) = entry.file_name().into_string() else { return Err(outside(&at.to_string_lossy())) };
             let path = format!("{}{name}", directory.path);
-            let target = within(&root, &entry.path(), &path)?;
+            let target = within(&allowed, &entry.path(), &path)?;
             if excludes(&ignored, &path, target.is_dir()) {
                 continue;
             }
@@ -54,18 +58,23 @@ pub(super) fn files(root: &Path, budget: &mut Budget) -> Result<Vec<ChartFile>> 
     Ok(files)
 }
 
-/// Returns a path without links. A link that leads out of the chart is an error.
-fn within(root: &Path, at: &Path, path: &str) -> Result<PathBuf> {
+/// Returns a path without links. A link that leads to none of the folders `allowed` is an error.
+fn within(allowed: &[PathBuf], at: &Path, path: &str) -> Result<PathBuf> {
     let target = fs::canonicalize(at).map_err(|error| unreadable(at, error))?;
-    if target.starts_with(root) { Ok(target) } else { Err(outside(path)) }
+    if allowed.iter().any(|folder| target.starts_with(folder)) {
+        return Ok(target);
+    }
+    let folder = if target.is_dir() { target.as_path() } else { target.parent().unwrap_or(&target) };
+    let error = outside(path).with_note(format!("the link leads to `{}`", target.display()));
+    Err(error.with_help(format!("allow the folder that it leads to: `--follow-links {}`", folder.display())))
 }
 
-fn ignored(root: &Path, most: u64) -> Result<Vec<Rule>> {
+fn ignored(root: &Path, allowed: &[PathBuf], most: u64) -> Result<Vec<Rule>> {
     let path = root.join(".helmignore");
     if !path.exists() {
         return rules("");
     }
-    let target = within(root, &path, ".helmignore")?;
+    let target = within(allowed, &path, ".helmignore")?;
     let bytes = read_file(&target, most).map_err(|error| unreadable(&path, error))?;
     rules(&String::from_utf8_lossy(&bytes))
 }

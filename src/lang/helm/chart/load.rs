@@ -212,6 +212,7 @@ impl Loader {
         let mut metadata = self.parsed(file, at, Metadata::read)?;
         if let Some(file) = sorted.requirements {
             metadata.dependencies = self.parsed(file, at, Metadata::read_requirements)?;
+            metadata.has_dependencies |= !metadata.dependencies.is_empty();
         }
         let problems = match metadata_checks::unsupported(&metadata) {
             Some(problem) => vec![problem],

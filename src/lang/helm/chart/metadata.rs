@@ -40,6 +40,8 @@ pub struct Metadata {
     pub annotations: Vec<(String, String)>,
     /// The charts that this one depends on.
     pub dependencies: Vec<Dependency>,
+    /// `true` if there is a list of them, which may be empty.
+    pub has_dependencies: bool,
 }
 
 /// The kind of a chart.
@@ -113,6 +115,7 @@ impl Metadata {
             maintainers: fields.list("maintainers", maintainer),
             annotations: fields.entries("annotations"),
             dependencies: fields.list("dependencies", dependency),
+            has_dependencies: fields.get("dependencies").is_some(),
         };
         if metadata.api_version.is_empty() {
             metadata.api_version = "v1".to_owned();

@@ -3,7 +3,7 @@
 pub use dropforge_base::stdlib::encodings::base64 as to_base64;
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Stage, archive, directory};
@@ -135,9 +135,17 @@ impl ChartSource {
     /// # Errors
     /// `file.read_failed` and the errors of [`ChartSource::directory`] and [`ChartSource::archive`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_following(path, &[])
+    }
+
+    /// Works like [`ChartSource::open`]. Links of a directory may lead out of it, to files below the folders `follow`.
+    ///
+    /// # Errors
+    /// Same as [`ChartSource::open`].
+    pub fn open_following(path: impl AsRef<Path>, follow: &[PathBuf]) -> Result<Self> {
         let path = path.as_ref();
         if path.is_dir() {
-            return Self::directory(path, Bounds::default());
+            return Self::of_directory(path, Bounds::default(), follow);
         }
         let bytes = directory::read_file(path, Bounds::default().total_bytes)
             .map_err(|error| Stage::Load.of(unreadable(path, error)))?;
@@ -149,7 +157,11 @@ impl ChartSource {
     /// # Errors
     /// `file.read_failed`; `template.outside_root` for links that lead out of the directory; `limit.*`.
     pub fn directory(root: impl AsRef<Path>, bounds: Bounds) -> Result<Self> {
-        let mut files = directory::files(root.as_ref(), &mut Budget::new(bounds))?;
+        Self::of_directory(root.as_ref(), bounds, &[])
+    }
+
+    fn of_directory(root: &Path, bounds: Bounds, follow: &[PathBuf]) -> Result<Self> {
+        let mut files = directory::files(root, follow, &mut Budget::new(bounds))?;
         files.small_sort_by(|a, b| a.path.cmp(&b.path));
         Ok(Self { files, bounds, is_unpacked: false, folder: None })
     }

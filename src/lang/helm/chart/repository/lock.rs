@@ -52,21 +52,20 @@ fn first(errors: Vec<Box<Diagnostic>>, source: &Arc<Source>) -> Box<Diagnostic> 
     errors.into_iter().next().unwrap_or_else(none)
 }
 
-/// Returns the digest of the dependencies that a chart asks for and of those that they resolve to.
-pub fn digest(wanted: &[Dependency], locked: &[Dependency]) -> String {
+/// Returns the digest of the dependencies that a chart asks for and of those that they resolve to. `None` for a chart without
+/// a list of them.
+pub fn digest(wanted: Option<&[Dependency]>, locked: &[Dependency]) -> String {
+    let locked = wanted.is_some().then_some(locked);
     of_json(&Data::List(vec![list(wanted), list(locked)]))
 }
 
 /// Returns the digest that Helm 2 wrote, of the dependencies that a chart asks for.
-pub fn old_digest(wanted: &[Dependency]) -> String {
+pub fn old_digest(wanted: Option<&[Dependency]>) -> String {
     of_json(&map([("dependencies", list(wanted))]))
 }
 
-fn list(all: &[Dependency]) -> Data {
-    match all {
-        [] => Data::Null,
-        all => Data::List(all.iter().map(fields).collect()),
-    }
+fn list(all: Option<&[Dependency]>) -> Data {
+    all.map_or(Data::Null, |all| Data::List(all.iter().map(fields).collect()))
 }
 
 fn of_json(data: &Data) -> String {
@@ -142,7 +141,7 @@ mod tests {
         ];
         let locked =
             [dependency("sub", "v2.0.0", "http://127.0.0.1:8765"), dependency("loc", "0.3.0", "file://../loc")];
-        let digest = digest(&wanted, &locked);
+        let digest = digest(Some(&wanted), &locked);
         assert_eq!(digest, "sha256:72114afccc3b556d6e0356226867f52bfe1fe25de1d0ef987db9cad01eb62ae9");
         let lock = ChartLock {
             generated: "2026-11-30T08:26:07.558283297Z".to_owned(),

@@ -103,14 +103,34 @@ impl<W: Write> Packer<'_, W> {
     }
 
     fn add(&mut self, base: &str, name: &str, bytes: &[u8], time: u64) -> Result<(), Diagnostics> {
+        let path = format!("{base}{name}");
         let mut header = tar::Header::new_ustar();
         header.set_mode(0o644);
         header.set_uid(0);
         header.set_gid(0);
         header.set_size(bytes.len() as u64);
         header.set_mtime(time);
-        Ok(self.archive.append_data(&mut header, format!("{base}{name}"), bytes).map_err(unwritable)?)
+        let done = match plain_header(&mut header, &path) {
+            Ok(()) => self.archive.append(&header, bytes),
+            // A path that is too long for the header has one of its own.
+            Err(_) => self.archive.append_data(&mut header, path, bytes),
+        };
+        Ok(done.map_err(unwritable)?)
     }
+}
+
+/// Fills the rest of a header as Go does.
+fn plain_header(header: &mut tar::Header, path: &str) -> std::io::Result<()> {
+    header.set_entry_type(tar::EntryType::Regular);
+    header.set_device_major(0)?;
+    header.set_device_minor(0)?;
+    header.set_path(path)?;
+    header.set_cksum();
+    let sum = format!("{:06o}\0 ", header.cksum()?);
+    if let Some(field) = header.as_mut_bytes().get_mut(148..156) {
+        field.copy_from_slice(sum.as_bytes());
+    }
+    Ok(())
 }
 
 fn unwritable(error: std::io::Error) -> Box<Diagnostic> {
