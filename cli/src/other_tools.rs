@@ -18,7 +18,7 @@ const COMMANDS: [(&[&str], &str); 11] = [
     (&["diff", "plan"], "`dropforge stamp --diff` shows what would change"),
     (&["unittest"], "`dropforge test` runs the tests of templates and charts"),
     (&["package"], "`dropforge compile` makes an artifact of templates or a chart"),
-    (&["dependency", "dep"], "dependencies are read from `charts/`: `helm dependency build` puts them there"),
+    (&["dependency", "dep"], "`dropforge deps build` fetches the charts that a chart depends on"),
     (&["show"], "`dropforge values` prints merged values, `dropforge inspect` the contents of an artifact"),
     (&["fmt", "format"], "`dropforge hcl fmt` formats HCL files"),
     (&["create", "new"], "`dropforge init` writes a small working project"),
@@ -34,7 +34,7 @@ const OPTIONS: [(&[&str], &str); 8] = [
     (&["--validate", "--disable-openapi-validation"], "`--kube-schemas` checks objects by schemas"),
     (
         &["--repo", "--devel", "--verify", "--keyring", "--dependency-update", "--username", "--password"],
-        "charts are read from files: `helm pull` and `helm dependency build` put them there",
+        "`dropforge deps` fetches charts, with the repositories and logins of Helm",
     ),
     (
         &[

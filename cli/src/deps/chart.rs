@@ -74,8 +74,10 @@ impl Folder {
             let is_local = one.repository.is_empty() || one.repository.starts_with("file://");
             let repository = match is_local || one.repository.starts_with("oci://") {
                 true => one.repository.clone(),
-                false if is_name => sources.repository(&one.repository)?.url,
-                false => sources.repository(&one.repository).map(|_| one.repository.clone())?,
+                false => {
+                    let found = sources.repository(&one.repository).map_err(|error| self.at(one, error))?;
+                    if is_name { found.url } else { one.repository.clone() }
+                }
             };
             Ok(Dependency { repository, ..one.clone() })
         };
@@ -116,14 +118,22 @@ impl Folder {
         Err(Diagnostic::new(Code::MissingChart, message).with_help("check its `repository`"))
     }
 
+    /// Returns an error at the dependency that it is about.
+    fn at(&self, one: &Dependency, error: Box<Diagnostic>) -> Box<Diagnostic> {
+        match self.chart.place_of_dependency(&one.name) {
+            Some((source, span)) => error.at(source, span, ""),
+            None => error,
+        }
+    }
+
     /// Packs the chart of a dependency on this machine, or checks the one in `charts/`. Returns its version.
     fn pack(&self, one: &Dependency, archives: &mut Archives) -> std::result::Result<String, Failed> {
-        let path = self.local(one)?;
+        let path = self.local(one).map_err(|error| self.at(one, error))?;
         let source = ChartSource::open(&path)?.in_folder(&shown(&path));
         let version = Chart::load(&source)?.metadata().version.clone();
-        if newest(&one.version, [version.as_str()]).map_err(|why| bad_range(one, &why))?.is_none() {
+        if newest(&one.version, [version.as_str()]).map_err(|why| self.at(one, bad_range(one, &why)))?.is_none() {
             let message = format!("the chart `{}` in `{}` has the version {version}", one.name, shown(&path));
-            let error = Diagnostic::new(Code::NoChartVersion, message);
+            let error = self.at(one, Diagnostic::new(Code::NoChartVersion, message));
             return Err(error.with_help(format!("the dependency wants `{}`", one.version)).into());
         }
         if !one.repository.is_empty() {
@@ -273,7 +283,7 @@ fn archives(
             let version = folder.pack(one, &mut archives)?;
             if one.repository.is_empty() { one.version.clone() } else { version }
         } else {
-            let release = choose(one, versions.as_ref())?;
+            let release = choose(one, versions.as_ref()).map_err(|error| folder.at(one, error))?;
             let version = release.version.clone();
             if !releases.contains(&release) {
                 releases.push(release);

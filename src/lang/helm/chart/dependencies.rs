@@ -61,7 +61,10 @@ pub(super) fn missing(tree: &Tree<'_>) -> Option<Box<Diagnostic>> {
     let first = names.first().copied().unwrap_or_default();
     let mut error = match nearest(first, there().filter(|name| !declared(name))) {
         Some(near) => error.with_help(format!("did you mean `{near}`?")).with_replacement(first, near),
-        None => error.with_help("run `helm dependency build`, or put the chart into `charts/`"),
+        None => {
+            let folder = tree.chart.folder.as_deref().unwrap_or("CHART");
+            error.with_help(format!("run `dropforge deps build {folder}`, or put the chart into `charts/`"))
+        }
     };
     if let Some(source) = &tree.chart.declared
         && let Some(span) = place_of_dependency(source, first)

@@ -78,6 +78,12 @@ impl Chart {
         &self.metadata
     }
 
+    /// Returns the place of the name of a dependency, in `Chart.yaml` or `requirements.yaml`.
+    pub fn place_of_dependency(&self, name: &str) -> Option<(&Arc<Source>, Span)> {
+        let source = self.declared.as_ref()?;
+        Some((source, metadata_checks::place_of_dependency(source, name)?))
+    }
+
     /// Returns the default values.
     pub fn values(&self) -> &DataMap {
         &self.values
@@ -211,8 +217,7 @@ impl Loader {
         };
         let mut metadata = self.parsed(file, at, Metadata::read)?;
         if let Some(file) = sorted.requirements {
-            metadata.dependencies = self.parsed(file, at, Metadata::read_requirements)?;
-            metadata.has_dependencies |= !metadata.dependencies.is_empty();
+            metadata.require(self.parsed(file, at, Metadata::read_requirements)?);
         }
         let problems = match metadata_checks::unsupported(&metadata) {
             Some(problem) => vec![problem],

@@ -123,14 +123,22 @@ impl Metadata {
         fields.finish(metadata).map_err(whys)
     }
 
-    /// Reads the dependencies in `requirements.yaml`.
+    /// Reads the dependencies in `requirements.yaml`. `None` if it has no list of them.
     ///
     /// # Errors
     /// See [`Metadata::read`].
-    pub(super) fn read_requirements(data: &Data) -> Result<Vec<Dependency>, Vec<String>> {
+    pub(super) fn read_requirements(data: &Data) -> Result<Option<Vec<Dependency>>, Vec<String>> {
         let mut fields = Fields::of(data, "Metadata").map_err(whys)?;
         let dependencies = fields.list("dependencies", dependency);
-        fields.finish(dependencies).map_err(whys)
+        let found = fields.get("dependencies").map(|_| dependencies);
+        fields.finish(found).map_err(whys)
+    }
+
+    /// Takes the dependencies of `requirements.yaml`, if it has a list of them.
+    pub(super) fn require(&mut self, dependencies: Option<Vec<Dependency>>) {
+        if let Some(dependencies) = dependencies {
+            (self.dependencies, self.has_dependencies) = (dependencies, true);
+        }
     }
 }
 

@@ -34,6 +34,7 @@ impl ChartLock {
             Diagnostic::new(Code::InputStructure, message).at(source, Span::default(), "")
         })?;
         let text = |key| data.get(key).and_then(Data::as_str).unwrap_or_default().to_owned();
+        let dependencies = dependencies.unwrap_or_default();
         Ok(Self { generated: text("generated"), digest: text("digest"), dependencies })
     }
 

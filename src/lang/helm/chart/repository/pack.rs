@@ -150,7 +150,7 @@ fn metadata(files: &[&ChartFile]) -> Result<Metadata, Diagnostics> {
     let data = read("Chart.yaml").transpose()?.transpose()?.unwrap_or_default();
     let mut metadata = Metadata::read(&data).map_err(wrong)?;
     if let Some(data) = read("requirements.yaml").transpose()?.transpose()? {
-        metadata.dependencies = Metadata::read_requirements(&data).map_err(wrong)?;
+        metadata.require(Metadata::read_requirements(&data).map_err(wrong)?);
     }
     Ok(metadata)
 }
