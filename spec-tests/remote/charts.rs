@@ -426,3 +426,29 @@ pub fn helm() -> Option<PathBuf> {
 pub fn without_time(lock: &str) -> String {
     lock.lines().filter(|line| !line.starts_with("generated: ")).map(|line| format!("{line}\n")).collect()
 }
+
+/// The commands of `sh` blocks of the page, in a project with a repository and a registry in place of those that it names.
+#[test]
+fn the_commands_of_the_page_run() {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/dependencies.md")).expect("the page");
+    let block = |language: &str| {
+        let (_, rest) = page.split_once(&format!("\n```{language}\n")).expect("a block");
+        rest.split_once("\n```").expect("an end").0
+    };
+    let world = World::new();
+    let web =
+        world.repository(&[("web", "1.0.0"), ("web", "1.4.0"), ("web", "2.0.0"), ("api", "2.3.4"), ("db", "0.3.0")]);
+    let text =
+        block("toml").replace("https://charts.example.com", &web.url()).replace("https://example.com", &web.url());
+    // A registry of a test needs Helm.
+    let text = text.replace("oci://ghcr.io/acme/charts/api", "shop/api");
+    world.write("dropforge.toml", format!("fleet = [\"fleet.yaml\"]\n{text}\n[output]\ndir = \"out\"\n"));
+    world.write("fleet.yaml", "- name: a\n- name: b\n");
+    for line in block("sh").lines() {
+        let args: Vec<&str> = line.split_whitespace().skip(1).collect();
+        let output = world.run(&args);
+        let expected = if args.contains(&"--diff") { 3 } else { 0 };
+        assert_eq!(output.status.code(), Some(expected), "{line}: {output:?}");
+    }
+    assert!(world.path("dropforge.lock").is_file() && world.path("out/a/db/a.yaml").is_file());
+}

@@ -1,6 +1,7 @@
 //! Object stores and registries, on real servers. `spec-tests/remote/install` installs them.
 
 mod charts;
+mod charts_like_helm;
 mod inputs;
 mod liars;
 mod outputs;
