@@ -180,6 +180,39 @@ fn links_of_directories_stay_in_the_chart() {
 }
 
 #[test]
+fn links_lead_out_of_a_chart_to_named_folders_only() {
+    let sandbox = Sandbox::with(&[
+        ("secret.yaml", "password: x\n"),
+        ("common/deep/t.yaml", "kind: A\n"),
+        ("common/values.yaml", "b: 1\n"),
+        ("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n"),
+        ("c/templates/a.yaml", "b: {{ .Values.b }}\n"),
+        ("project/dropforge.toml", "templates = [\"../c\"]\nfollow-links = [\"../common\"]\n"),
+    ]);
+    let link = |target: &str, at: &str| std::os::unix::fs::symlink(target, sandbox.path(at)).unwrap();
+    link("../common/values.yaml", "c/values.yaml");
+    link("../../common/deep", "c/templates/deep");
+    let folder = sandbox.path("common").canonicalize().unwrap();
+    let told = sandbox.run(&["render", "c"]).expect(1).stderr;
+    assert!(told.contains("leads out of the chart") && told.contains("`--follow-links "), "{told}");
+    assert!(told.contains(&folder.display().to_string()), "{told}");
+    let text = sandbox.run(&["render", "c", "--follow-links", "common"]).expect(0).stdout;
+    assert!(text.contains("# Source: c/templates/deep/t.yaml\nkind: A\n") && text.contains("b: 1\n"), "{text}");
+    assert_eq!(sandbox.run(&["-C", "project", "render"]).expect(0).stdout, text);
+    sandbox.run(&["check", "c", "--follow-links", "common"]).expect(0);
+    let both = ["render", "c", "--follow-links", "common/deep", "--follow-links", "common/values.yaml"];
+    assert_eq!(sandbox.run(&both).expect(0).stdout, text);
+    sandbox.run(&["render", "c", "--follow-links", "common/deep"]).expect(1).says(&["`values.yaml` leads out"]);
+    sandbox.run(&["render", "c", "--follow-links", "nowhere"]).expect(1).says(&["cannot read", "nowhere"]);
+    // Links of links count by where they end.
+    link("../../secret.yaml", "common/deep/secret.yaml");
+    sandbox.run(&["render", "c", "--follow-links", "common"]).expect(1).says(&["leads out", "secret.yaml"]);
+    std::fs::remove_file(sandbox.path("common/deep/secret.yaml")).unwrap();
+    link("..", "common/deep/circle");
+    sandbox.run(&["render", "c", "--follow-links", "common"]).expect(1).says(&["nest deeper than 64 levels"]);
+}
+
+#[test]
 fn files_of_a_directory_are_bounded() {
     let sandbox = Sandbox::with(&[("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n")]);
     std::fs::write(sandbox.path("c/values.yaml"), vec![b'#'; 6 << 20]).unwrap();
