@@ -134,6 +134,7 @@ fn render(content: &str, schema: &str, parameters: &RawValue) -> Result<Tried, S
         stack_metadata: None,
         parameters: parameters.to_owned(),
         defaults: false,
+        layers: None,
         shared: None,
         variants: None,
         release: None,

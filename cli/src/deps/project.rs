@@ -27,7 +27,7 @@ impl Project {
     /// # Errors
     /// Errors of reading both.
     pub(super) fn read(path: &Path, files: &mut InputFiles) -> std::result::Result<Self, Failed> {
-        let option = ReleasesOption { releases: Some(path.to_owned()), only: Vec::new(), with: Vec::new() };
+        let option = ReleasesOption { releases: Some(path.to_owned()), ..ReleasesOption::default() };
         let mut charts: Vec<RemoteChart> = Vec::new();
         for one in Definitions::read_all(&option, files)?.remote() {
             if !charts.iter().any(|other| (&other.chart, &other.range) == (&one.chart, &one.range)) {

@@ -44,7 +44,7 @@ pub(crate) struct ReleaseOptions {
 }
 
 /// Options of commands that render releases.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct ReleasesOption {
     /// Read releases (`[[release]]`) from this project file
     #[arg(long, value_name = "FILE", hide = true, add = crate::project::key("").named("release").tables())]
@@ -63,7 +63,7 @@ pub(crate) struct ReleasesOption {
 impl ReleasesOption {
     /// Creates the option for one release.
     pub(crate) fn of(releases: Option<PathBuf>, only: &str) -> Self {
-        Self { releases, only: vec![only.to_owned()], values: Vec::new(), with: Vec::new() }
+        Self { releases, only: vec![only.to_owned()], ..Self::default() }
     }
 }
 
