@@ -77,11 +77,11 @@ pub use diagnostics::{Diagnostic, Diagnostics as Error};
 pub use dropforge_machine::bytecode::ImportKind;
 #[doc(inline)]
 pub use dropforge_machine::vm::{Session, Space};
-#[doc(inline)]
-pub use value::{Arena, Inputs, Value};
 pub use engine::{Artifact, Dialect, Engine, EngineBuilder, Template};
 pub use engine::{Precompile, precompile, render};
 pub use limits::Limits;
+#[doc(inline)]
+pub use value::{Arena, Inputs, Value};
 
 /// Inputs as names and values: any of them serializes, and a variable alone is an input of its name.
 ///

@@ -1,7 +1,7 @@
 //! `helm/rows_values.jsonl`: small charts with values, and the texts or the error of each.
 
 use dropforge::diagnostics::{Diagnostic, Diagnostics};
-use dropforge::dialect::helm::chart::{Capabilities, ChartSource, Output, Release, UserValues};
+use dropforge::dialect::helm::chart::{Capabilities, ChartSource, HelmLine, Output, Release, UserValues};
 use dropforge::engine::chart::{ChartRender, ChartTemplate};
 use serde_json::Value;
 
@@ -59,8 +59,10 @@ fn values(row: &Value) -> Result<UserValues, Diagnostics> {
 }
 
 fn capabilities(row: &Value) -> Result<Capabilities, Box<Diagnostic>> {
-    let mut capabilities = Capabilities::default().with_apis(texts(row, "api_versions"));
-    capabilities.helm_version.git_commit = "fixed".to_owned();
+    let mut capabilities = Capabilities::of_helm(HelmLine::V4_2).with_apis(texts(row, "api_versions"));
+    let text = str::to_owned;
+    let helm = &mut capabilities.helm_version;
+    (helm.version, helm.git_commit, helm.go_version) = (text("v4.2.4"), text("fixed"), text("go1.27.3"));
     match row["kube_version"].as_str() {
         Some(version) => capabilities.with_kube_version(version),
         None => Ok(capabilities),

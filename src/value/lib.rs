@@ -47,9 +47,9 @@ pub mod yaml;
 
 #[cfg(feature = "arrow-rows")]
 pub use arrow::ArrowRows;
-pub use borrowed::{BLOCK, Block, PADDING};
 #[doc(hidden)]
 pub use borrowed::equal;
+pub use borrowed::{BLOCK, Block, PADDING};
 pub use borrowed::{List, Text, Value};
 pub use context::{InputEntries, InputEntry, NoInputs};
 pub use data::{Data, DataMap};

@@ -11,7 +11,7 @@ use dropforge::bulk::input::Place;
 use dropforge::bulk::values::SetKind;
 use dropforge::bulk::{ChartSet, DocumentCheck, Layers, Pattern};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
-use dropforge::dialect::helm::chart::{Capabilities, Release, Selection, UserValues};
+use dropforge::dialect::helm::chart::{Capabilities, HelmLine, Release, Selection, UserValues};
 use dropforge::engine::chart::ChartTemplate;
 
 /// Options of a chart that is rendered once.
@@ -60,9 +60,12 @@ struct ReleaseArgs {
     /// Set the namespace of the release [default: default]
     #[arg(short = 'n', long, value_name = "NAMESPACE")]
     namespace: Option<String>,
-    /// Set the version of Kubernetes [default: v1.36.0]
+    /// Set the version of Kubernetes [default: v1.37.0, or v1.36.0 with `--helm 4.2`]
     #[arg(long, value_name = "VERSION")]
     kube_version: Option<String>,
+    /// Show charts this line of Helm, 4.2 or 4.3, with the APIs that it knows [default: 4.3]
+    #[arg(long, value_name = "LINE")]
+    helm: Option<HelmLine>,
     /// Add APIs to those of Kubernetes: `monitoring.coreos.com/v1`
     #[arg(short = 'a', long, value_name = "APIS", value_delimiter = ',')]
     api_versions: Vec<String>,
@@ -192,10 +195,11 @@ impl ReleasesArgs {
 
 impl ReleaseArgs {
     /// Returns the options, with `true` for those that are given.
-    fn given(&self) -> [(&'static str, bool); 7] {
+    fn given(&self) -> [(&'static str, bool); 8] {
         [
             ("--namespace", self.namespace.is_some()),
             ("--kube-version", self.kube_version.is_some()),
+            ("--helm", self.helm.is_some()),
             ("--api-versions", !self.api_versions.is_empty()),
             ("--include-crds", self.include_crds),
             ("--no-hooks", self.no_hooks),
@@ -212,7 +216,7 @@ impl ReleaseArgs {
 
     fn capabilities(&self) -> Result<Capabilities> {
         let apis = self.api_versions.iter().filter(|api| !api.contains('{')).cloned();
-        let capabilities = Capabilities::default().with_apis(apis);
+        let capabilities = Capabilities::of_helm(self.helm.unwrap_or_default()).with_apis(apis);
         match &self.kube_version {
             Some(version) if !version.contains('{') => capabilities.with_kube_version(version),
             _ => Ok(capabilities),

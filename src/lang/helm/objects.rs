@@ -81,6 +81,14 @@ pub(super) fn known<'v>(cx: &Cx<'v>) -> &'v [Value<'v>] {
     cx.inputs().iter().find_map(|(_, value)| of_input(value)).unwrap_or(&[])
 }
 
+/// Returns the fields of a struct whose names in JSON and YAML are not their own. `None` for other values.
+pub(super) fn renamed<'v>(arena: &'v Arena, value: Value<'v>) -> Option<&'v Map<'v>> {
+    let (_, fields) = fields(value).filter(|(ty, _)| *ty == HELM_VERSION)?;
+    let names = ["version", "git_commit", "git_tree_state", "go_version", "kube_client_version"];
+    let renamed: Vec<_> = names.into_iter().zip(fields.values().iter().copied()).collect();
+    arena.map(&renamed).as_map()
+}
+
 /// Returns the fields of a struct. `None` for other values.
 pub(super) fn fields<'v>(value: Value<'v>) -> Option<(Type<'v>, &'v Map<'v>)> {
     match value.extended() {

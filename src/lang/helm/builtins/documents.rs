@@ -2,6 +2,7 @@
 
 use super::arguments::is_nil;
 use crate::error::failed;
+use crate::objects;
 use crate::values::NIL_LIST;
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_machine::function::{Cx, Held};
@@ -73,7 +74,7 @@ fn view<'v>(cx: &Cx<'v>) -> impl Fn(Value<'v>) -> TreeNode<'v, Value<'v>> {
         }
         // Fields keep the order of their declaration.
         (TreeNode::Map(MapEntries::Sorted(fields, _)), Some(Extended::Typed(Type::Capsule(_), _))) => {
-            TreeNode::Map(MapEntries::of(fields, false))
+            TreeNode::Map(MapEntries::of(objects::renamed(cx.arena(), value).unwrap_or(fields), false))
         }
         (TreeNode::Map(MapEntries::Sorted(map, _)), _) => TreeNode::Map(MapEntries::of(cx.content(map), true)),
         (node, _) => node,

@@ -66,7 +66,7 @@ impl KubeVersion {
 /// The version of the tool that templates see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HelmVersion {
-    /// The version: `v4.2.4`.
+    /// The version: `v4.3.1`.
     pub version: String,
     /// The commit of the build.
     pub git_commit: String,
@@ -78,14 +78,47 @@ pub struct HelmVersion {
     pub kube_client_version: String,
 }
 
+impl HelmVersion {
+    /// Returns the version of the newest release of a line.
+    fn of(line: HelmLine) -> Self {
+        let [version, git_commit, go_version, kube_client_version] = match line {
+            HelmLine::V4_2 => ["v4.2.3", "43e8b7feece8beb0fcba47059ec9b522fd929a64", "go1.26.5", "v1.36"],
+            HelmLine::V4_3 => ["v4.3.1", "c0d08d0d6d9424d4a14febb5e8a3e51b0dd00dff", "go1.27.2", "v1.37"],
+        };
+        Self {
+            version: version.to_owned(),
+            git_commit: git_commit.to_owned(),
+            git_tree_state: "clean".to_owned(),
+            go_version: go_version.to_owned(),
+            kube_client_version: kube_client_version.to_owned(),
+        }
+    }
+}
+
 impl Default for HelmVersion {
     fn default() -> Self {
-        Self {
-            version: "v4.2.4".to_owned(),
-            git_commit: String::new(),
-            git_tree_state: "clean".to_owned(),
-            go_version: "go1.27.3".to_owned(),
-            kube_client_version: "v1.36".to_owned(),
+        Self::of(HelmLine::default())
+    }
+}
+
+/// A minor version of Helm, which decides what charts see of the tool and of a cluster that is not asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HelmLine {
+    /// Helm 4.2, with Kubernetes 1.36.
+    V4_2,
+    /// Helm 4.3, with Kubernetes 1.37.
+    #[default]
+    V4_3,
+}
+
+impl std::str::FromStr for HelmLine {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "4.2" => Ok(Self::V4_2),
+            "4.3" => Ok(Self::V4_3),
+            _ => Err("expected `4.2` or `4.3`".to_owned()),
         }
     }
 }
@@ -125,80 +158,88 @@ impl Capabilities {
     }
 }
 
-impl Default for Capabilities {
-    fn default() -> Self {
-        let text = |text: &str| text.to_owned();
-        Self {
-            kube_version: KubeVersion {
-                version: text("v1.36.0"),
-                normalized: text("v1.36.0"),
-                major: text("1"),
-                minor: text("36"),
-            },
-            api_versions: APIS.iter().map(|api| text(api)).collect(),
-            helm_version: HelmVersion::default(),
-            objects: Vec::new(),
-        }
+impl Capabilities {
+    /// Returns a cluster that is not asked, as a line of Helm supposes it.
+    pub fn of_helm(line: HelmLine) -> Self {
+        let minor = match line {
+            HelmLine::V4_2 => "36",
+            HelmLine::V4_3 => "37",
+        };
+        let version = format!("v1.{minor}.0");
+        let normalized = version.clone();
+        let kube_version = KubeVersion { version, normalized, major: "1".to_owned(), minor: minor.to_owned() };
+        let apis = APIS.iter().filter(|(_, lines)| lines.is_none_or(|only| only == line));
+        let api_versions = apis.map(|(api, _)| (*api).to_owned()).collect();
+        Self { kube_version, api_versions, helm_version: HelmVersion::of(line), objects: Vec::new() }
     }
 }
 
-/// The APIs of a cluster that is not asked.
-const APIS: &[&str] = &[
-    "v1",
-    "admissionregistration.k8s.io/v1",
-    "admissionregistration.k8s.io/v1alpha1",
-    "admissionregistration.k8s.io/v1beta1",
-    "internal.apiserver.k8s.io/v1alpha1",
-    "apps/v1",
-    "apps/v1beta1",
-    "apps/v1beta2",
-    "authentication.k8s.io/v1",
-    "authentication.k8s.io/v1alpha1",
-    "authentication.k8s.io/v1beta1",
-    "authorization.k8s.io/v1",
-    "authorization.k8s.io/v1beta1",
-    "autoscaling/v1",
-    "autoscaling/v2",
-    "batch/v1",
-    "batch/v1beta1",
-    "certificates.k8s.io/v1",
-    "certificates.k8s.io/v1beta1",
-    "certificates.k8s.io/v1alpha1",
-    "coordination.k8s.io/v1alpha2",
-    "coordination.k8s.io/v1beta1",
-    "coordination.k8s.io/v1",
-    "discovery.k8s.io/v1",
-    "discovery.k8s.io/v1beta1",
-    "events.k8s.io/v1",
-    "events.k8s.io/v1beta1",
-    "extensions/v1beta1",
-    "flowcontrol.apiserver.k8s.io/v1",
-    "flowcontrol.apiserver.k8s.io/v1beta1",
-    "flowcontrol.apiserver.k8s.io/v1beta2",
-    "flowcontrol.apiserver.k8s.io/v1beta3",
-    "networking.k8s.io/v1",
-    "networking.k8s.io/v1beta1",
-    "node.k8s.io/v1",
-    "node.k8s.io/v1alpha1",
-    "node.k8s.io/v1beta1",
-    "policy/v1",
-    "policy/v1beta1",
-    "rbac.authorization.k8s.io/v1",
-    "rbac.authorization.k8s.io/v1beta1",
-    "rbac.authorization.k8s.io/v1alpha1",
-    "resource.k8s.io/v1",
-    "resource.k8s.io/v1beta2",
-    "resource.k8s.io/v1beta1",
-    "resource.k8s.io/v1alpha3",
-    "scheduling.k8s.io/v1alpha2",
-    "scheduling.k8s.io/v1beta1",
-    "scheduling.k8s.io/v1",
-    "storage.k8s.io/v1beta1",
-    "storage.k8s.io/v1",
-    "storage.k8s.io/v1alpha1",
-    "storagemigration.k8s.io/v1beta1",
-    "apiextensions.k8s.io/v1beta1",
-    "apiextensions.k8s.io/v1",
+impl Default for Capabilities {
+    fn default() -> Self {
+        Self::of_helm(HelmLine::default())
+    }
+}
+
+/// The APIs of a cluster that is not asked, some in one line of Helm only.
+const APIS: &[(&str, Option<HelmLine>)] = &[
+    ("v1", None),
+    ("admissionregistration.k8s.io/v1", None),
+    ("admissionregistration.k8s.io/v1alpha1", None),
+    ("admissionregistration.k8s.io/v1beta1", None),
+    ("internal.apiserver.k8s.io/v1alpha1", None),
+    ("apps/v1", None),
+    ("apps/v1beta1", None),
+    ("apps/v1beta2", None),
+    ("authentication.k8s.io/v1", None),
+    ("authentication.k8s.io/v1alpha1", None),
+    ("authentication.k8s.io/v1beta1", None),
+    ("authorization.k8s.io/v1", None),
+    ("authorization.k8s.io/v1beta1", None),
+    ("autoscaling/v1", None),
+    ("autoscaling/v2", None),
+    ("batch/v1", None),
+    ("batch/v1beta1", None),
+    ("certificates.k8s.io/v1", None),
+    ("certificates.k8s.io/v1beta1", None),
+    ("certificates.k8s.io/v1alpha1", None),
+    ("coordination.k8s.io/v1alpha2", None),
+    ("coordination.k8s.io/v1beta1", None),
+    ("coordination.k8s.io/v1", None),
+    ("discovery.k8s.io/v1", None),
+    ("discovery.k8s.io/v1beta1", None),
+    ("events.k8s.io/v1", None),
+    ("events.k8s.io/v1beta1", None),
+    ("extensions/v1beta1", None),
+    ("flowcontrol.apiserver.k8s.io/v1", None),
+    ("flowcontrol.apiserver.k8s.io/v1beta1", None),
+    ("flowcontrol.apiserver.k8s.io/v1beta2", None),
+    ("flowcontrol.apiserver.k8s.io/v1beta3", None),
+    ("lifecycle.k8s.io/v1alpha1", Some(HelmLine::V4_3)),
+    ("networking.k8s.io/v1", None),
+    ("networking.k8s.io/v1beta1", None),
+    ("node.k8s.io/v1", None),
+    ("node.k8s.io/v1alpha1", None),
+    ("node.k8s.io/v1beta1", None),
+    ("policy/v1", None),
+    ("policy/v1beta1", None),
+    ("rbac.authorization.k8s.io/v1", None),
+    ("rbac.authorization.k8s.io/v1beta1", None),
+    ("rbac.authorization.k8s.io/v1alpha1", None),
+    ("resource.k8s.io/v1", None),
+    ("resource.k8s.io/v1beta2", None),
+    ("resource.k8s.io/v1beta1", None),
+    ("resource.k8s.io/v1alpha3", None),
+    ("scheduling.k8s.io/v1alpha2", Some(HelmLine::V4_2)),
+    ("scheduling.k8s.io/v1alpha3", Some(HelmLine::V4_3)),
+    ("scheduling.k8s.io/v1beta1", None),
+    ("scheduling.k8s.io/v1", None),
+    ("storage.k8s.io/v1beta1", None),
+    ("storage.k8s.io/v1", None),
+    ("storage.k8s.io/v1alpha1", None),
+    ("storagemigration.k8s.io/v1", Some(HelmLine::V4_3)),
+    ("storagemigration.k8s.io/v1beta1", None),
+    ("apiextensions.k8s.io/v1beta1", None),
+    ("apiextensions.k8s.io/v1", None),
 ];
 
 /// The release: `.Release`.

@@ -325,11 +325,20 @@ impl Output {
     /// `template.unknown` for a pattern that matches no document.
     pub fn only<P: AsRef<str>>(&self, patterns: impl IntoIterator<Item = P>, selection: Selection) -> Result<String> {
         let mut text = String::new();
+        // Helm splits the text of all documents, in which nothing but a line feed follows the last one before the hooks.
+        let before_hooks = self.selected(Selection { hooks: false, ..selection }).last().map(std::ptr::from_ref);
         for pattern in patterns {
             let pattern = pattern.as_ref();
             let is_shown = |manifest: &&Manifest| self.shows(pattern, &manifest.source);
             let before = text.len();
-            self.selected(selection).filter(is_shown).for_each(|manifest| manifest.print(&mut text));
+            for manifest in self.selected(selection).filter(is_shown) {
+                manifest.print(&mut text);
+                if before_hooks == Some(std::ptr::from_ref(manifest)) {
+                    text.truncate(text.trim_end().len());
+                    text.push('\n');
+                }
+                text.push('\n');
+            }
             if text.len() == before {
                 let paths = self.selected(selection).map(|manifest| self.path_in_chart(&manifest.source));
                 let error =

@@ -54,7 +54,7 @@ mod source;
 mod top;
 mod user_values;
 
-pub use builtin_objects::{Capabilities, EmptyFile, FileSet, HelmVersion, KubeVersion, Release};
+pub use builtin_objects::{Capabilities, EmptyFile, FileSet, HelmLine, HelmVersion, KubeVersion, Release};
 pub use documents::DocumentLints;
 pub use load::{Chart, is_like_chart_file};
 pub use manifests::{Hook, HookEvent, Manifest, Output, Selection};
