@@ -128,18 +128,7 @@ fn render(content: &str, schema: &str, parameters: &RawValue) -> Result<Tried, S
         "description": null, "version": 1, "template_content": content, "parameters_schema": schema, "checksum": "",
     });
     let template: TemplateVersion = serde_json::from_value(version).map_err(|error| error.to_string())?;
-    let trial = RenderRequest {
-        template,
-        template_metadata: Metadata::default(),
-        stack_metadata: None,
-        parameters: parameters.to_owned(),
-        defaults: false,
-        layers: None,
-        shared: None,
-        variants: None,
-        release: None,
-        check_output: false,
-    };
+    let trial = RenderRequest::new(template, parameters.to_owned());
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(|error| error.to_string())?;
     runtime.block_on(renderer().render(trial)).map_err(|refusal| refusal.to_string())

@@ -183,7 +183,7 @@ fn overrides_and_requirements_are_applied() {
   template:
     metadata: {name: 'web-{{.name}}', labels: {tier: plain}}
     spec:
-      source: {repoURL: r, path: chart, helm: {releaseName: web, valuesObject: {replicas: 2, env: '{{.env}}'}}}
+      source: {repoURL: r, path: chart, helm: {releaseName: web, valuesObject: {replicas: 2, env: '{{.env}}', text: '{{`{{ .env }}`}}'}}}
       destination: {name: '{{.name}}', namespace: shop}
 "),
     )]);
@@ -193,9 +193,9 @@ fn overrides_and_requirements_are_applied() {
     let wanted = ["ap-1/web/web.yaml", "eu-1/other/web.yaml", "us-1/other/crds/crd.yaml", "us-1/other/web.yaml"];
     assert_eq!(files, wanted);
     for (path, values) in [
-        ("eu-1/other", r#"{"env":"prod","replicas":5}"#),
-        ("us-1/other", r#"{"env":"dev","replicas":2}"#),
-        ("ap-1/web", r#"{"env":"prod","replicas":5}"#),
+        ("eu-1/other", r#"{"env":"prod","replicas":5,"text":"{{ .env }}"}"#),
+        ("us-1/other", r#"{"env":"dev","replicas":2,"text":"{{ .env }}"}"#),
+        ("ap-1/web", r#"{"env":"prod","replicas":5,"text":"{{ .env }}"}"#),
     ] {
         let made = sandbox.read(&format!("new/out/{path}/web.yaml"));
         assert!(made.contains(values), "no {values} in {made}");

@@ -160,6 +160,7 @@ fn chart(engine: &Engine, source: &ChartSource, name: Option<&str>) -> ChartSet 
         name: name.map(|name| Pattern::parse("name", name).expect("a name")),
         namespace: None,
         kube_version: None,
+        api_versions: Vec::new(),
         is_one_of_many: false,
         namespace_key: None,
         single: true,

@@ -30,6 +30,7 @@ pub(super) struct Application {
     params: Data,
     is_go: bool,
     is_strict: bool,
+    is_done: bool,
 }
 
 /// What the sources of an application share.
@@ -79,7 +80,8 @@ impl Application {
             notes.wrong(spec.place(), "the application has neither `source` nor `sources`");
         }
         let (is_go, is_strict) = filler.map_or((false, false), |filler| (filler.is_go, filler.is_strict));
-        Some(Self { name, cluster, namespace, labels, sources, params: params.clone(), is_go, is_strict })
+        let is_done = filler.is_some_and(|filler| filler.is_done);
+        Some(Self { name, cluster, namespace, labels, sources, params: params.clone(), is_go, is_strict, is_done })
     }
 
     /// Returns the parameters.
@@ -147,11 +149,15 @@ fn cluster_name(name: Option<String>, server: Option<String>, params: &Data) -> 
 
 impl Reader<'_> {
     fn fill(&mut self, at: &Yaml, text: &str) -> String {
-        let Application { params, is_go, is_strict, .. } = self.application;
+        let Application { params, is_go, is_strict, is_done, .. } = self.application;
         if *params == Data::Null {
             return text.to_owned();
         }
-        Filler { params, is_go: *is_go, is_strict: *is_strict }.text(at, text, &mut self.project.notes)
+        Filler { params, is_go: *is_go, is_strict: *is_strict, is_done: *is_done }.text(
+            at,
+            text,
+            &mut self.project.notes,
+        )
     }
 
     fn text(&mut self, of: &Yaml, path: &str) -> Option<String> {
@@ -161,10 +167,14 @@ impl Reader<'_> {
     }
 
     fn data(&mut self, of: &Yaml) -> Data {
-        let Application { params, is_go, is_strict, .. } = self.application;
+        let Application { params, is_go, is_strict, is_done, .. } = self.application;
         match params {
             Data::Null => of.data(),
-            _ => Filler { params, is_go: *is_go, is_strict: *is_strict }.data(of, &of.data(), &mut self.project.notes),
+            _ => Filler { params, is_go: *is_go, is_strict: *is_strict, is_done: *is_done }.data(
+                of,
+                &of.data(),
+                &mut self.project.notes,
+            ),
         }
     }
 

@@ -91,7 +91,7 @@ impl Generators<'_> {
     fn with_values(&mut self, params: Data, generator: &Yaml) -> Data {
         let Some(values) = generator.get("values") else { return params };
         let mut map = params.as_map().cloned().unwrap_or_default();
-        let filler = Filler { params: &params, is_go: self.is_go, is_strict: false };
+        let filler = Filler { params: &params, is_go: self.is_go, is_strict: false, is_done: false };
         let mut own = DataMap::default();
         for (key, _, value) in values.entries("values", &mut self.project.notes) {
             let text = value.scalar("values", &mut self.project.notes).unwrap_or_default();
@@ -114,7 +114,7 @@ impl Generators<'_> {
             let map = element.map("elements", &mut self.project.notes);
             let data = match outer {
                 Some(outer) => {
-                    let filler = Filler { params: outer, is_go: self.is_go, is_strict: false };
+                    let filler = Filler { params: outer, is_go: self.is_go, is_strict: false, is_done: false };
                     filler.data(&element, &Data::Map(map), &mut self.project.notes).into_map().unwrap_or_default()
                 }
                 None => map,
@@ -170,7 +170,7 @@ impl Generators<'_> {
     fn git(&mut self, git: &Yaml, outer: Option<&Data>) -> Vec<Data> {
         let prefix = git.text("pathParamPrefix", &mut self.project.notes);
         let (mut include, mut exclude) = (Vec::new(), Vec::new());
-        let filler = outer.map(|params| Filler { params, is_go: self.is_go, is_strict: false });
+        let filler = outer.map(|params| Filler { params, is_go: self.is_go, is_strict: false, is_done: false });
         let is_files = git.get("files").is_some();
         for entry in git.list(if is_files { "files" } else { "directories" }, &mut self.project.notes) {
             let Some(path) = entry.text("path", &mut self.project.notes) else { continue };

@@ -112,9 +112,9 @@ fn add_set(document: &Yaml, found: &mut Vec<Application>, sources: &mut Sources,
         if found.len() > MAX_APPLICATIONS {
             return;
         }
-        let filler = template::Filler { params: &params, is_go, is_strict };
+        let mut filler = template::Filler { params: &params, is_go, is_strict, is_done: false };
         let template = match &patch {
-            Some(patch) => overrides::patched(&template, patch, &filler, &mut project.notes),
+            Some(patch) => overrides::patched(&template, patch, &mut filler, &mut project.notes),
             None => template,
         };
         found.extend(Application::of(&template, &params, Some(&filler), project));

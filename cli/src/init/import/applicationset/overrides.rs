@@ -46,8 +46,8 @@ fn is_empty(value: &Data) -> bool {
     }
 }
 
-/// Returns a template with `templatePatch`, which is filled and then merged. One that does not fit is noted.
-pub(super) fn patched(template: &Yaml, patch: &Yaml, filler: &Filler<'_>, notes: &mut Notes) -> Yaml {
+/// Returns a template with `templatePatch`, once both are filled. A patch that does not fit is noted.
+pub(super) fn patched(template: &Yaml, patch: &Yaml, filler: &mut Filler<'_>, notes: &mut Notes) -> Yaml {
     let data = template.data();
     let filled = filler.data(template, &data, notes);
     let text = filler.text(patch, &patch.node.text, notes);
@@ -58,6 +58,7 @@ pub(super) fn patched(template: &Yaml, patch: &Yaml, filler: &Filler<'_>, notes:
                 let help = "change the name in the template";
                 notes.left_out(Some(patch.place()), "`metadata.name` of `templatePatch` is not translated", help);
             }
+            filler.is_done = true;
             template.with_data(&new)
         }
         Err(why) => {

@@ -14,13 +14,15 @@ pub(super) struct Filler<'f> {
     pub(super) params: &'f Data,
     pub(super) is_go: bool,
     pub(super) is_strict: bool,
+    /// The texts are filled already.
+    pub(super) is_done: bool,
 }
 
 impl Filler<'_> {
     /// Fills a text.
     pub(super) fn text(&self, at: &Yaml, text: &str, notes: &mut Notes) -> String {
         match self.is_go {
-            _ if !text.contains("{{") => text.to_owned(),
+            _ if self.is_done || !text.contains("{{") => text.to_owned(),
             true => self.go(at, text, notes),
             false => self.plain(text),
         }
