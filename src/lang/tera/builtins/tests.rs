@@ -174,7 +174,7 @@ fn every_builtin_is_documented_and_has_an_example() {
 #[test]
 fn the_functions_of_each_feature_are_listed() {
     use super::{FEATURES, external, plus};
-    let tables: [&[&[Builtin]]; 3] =
+    let tables: [&[&[dropforge_machine::function::Builtin]]; 3] =
         [&[external::TIME, external::EXTERNAL], &[plus::external::EXTERNAL], &[plus::yaml::YAML]];
     for (feature, tables) in FEATURES.iter().zip(tables) {
         let mut names: Vec<&str> = tables.iter().copied().flatten().map(|builtin| &*builtin.name).collect();

@@ -12,7 +12,7 @@ use dropforge_value::{Text, Value};
 
 functions! {
     /// Filters that need other crates.
-    pub(super) static EXTERNAL:
+    pub(in crate::builtins) static EXTERNAL:
     filter "sha256" (value: Str) = hash(hashes::sha256),
         "The SHA-256 hash in hexadecimal digits."
         [r"{{ 'abc' | sha256 | trunc(length=16) }}" => "ba7816bf8f01cfea"];

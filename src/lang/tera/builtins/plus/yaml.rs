@@ -10,7 +10,7 @@ use dropforge_value::{Text, Value};
 
 functions! {
     /// The filter that reads YAML.
-    pub(super) static YAML:
+    pub(in crate::builtins) static YAML:
     filter "from_yaml" (value: Str) = from_yaml,
         "The value in YAML, which is one document."
         [
