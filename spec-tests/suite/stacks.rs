@@ -1,6 +1,5 @@
 //! Nesting just below its limit, of shapes of the languages that need little stack for it even without optimisation, on a
-//! thread with 256 KiB of stack. An overflow ends the
-//! process, so each shape runs in one of its own.
+//! thread with 256 KiB of stack. An overflow ends the process, so each shape runs in one of its own.
 
 use std::process::{Command, Stdio};
 use std::thread;

@@ -11,8 +11,8 @@ use crate::check::{Checked, Kind, check_with};
 use crate::lower::{LowerOptions, compile_expression};
 use crate::semantics::Rules;
 use crate::settings::{Declarations, Names, OwnedNames, Settings};
+use crate::syntax::parse_within;
 use crate::syntax::tree::Tree;
-use crate::syntax::{Options, parse};
 use dropforge_base::diagnostics::{Diagnostics, Result as Outcome};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
@@ -73,8 +73,7 @@ impl Expression {
         limits: &Limits,
     ) -> Result<Self, Diagnostics> {
         limits.check_size(source)?;
-        let nesting = settings.syntax.nesting.min(Options::within(limits).nesting);
-        let tree = parse(source, &Options { nesting, ..settings.syntax })?;
+        let tree = parse_within(source, &settings.syntax, limits)?;
         let Settings { optimise, cost: metered, lenient, .. } = *settings;
         match settings.declarations {
             Declarations::Names(names) => {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::syntax::tree::{Call, Comprehension, Expr, ExprId, Function, Literal, Name, Tree};
-use crate::syntax::{self, parse};
+use crate::syntax::{self, parse_within};
 use dropforge_base::diagnostics::{Diagnostic, Diagnostics};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
@@ -17,7 +17,7 @@ use dropforge_machine::function::Registry;
 /// All syntax errors.
 pub fn marks(source: &Arc<Source>, registry: &Registry, limits: &Limits) -> Result<Vec<Mark>, Vec<Box<Diagnostic>>> {
     limits.check_size(source).map_err(|error| vec![error])?;
-    let tree = parse(source, &syntax::Options::within(limits)).map_err(Diagnostics::into_vec)?;
+    let tree = parse_within(source, &syntax::Options::default(), limits).map_err(Diagnostics::into_vec)?;
     let mut list = MarkList::default();
     ExpressionMarks { tree: &tree, registry, place: &|span| span, list: &mut list }.value(tree.root);
     Ok(list.finish())

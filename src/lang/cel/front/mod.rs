@@ -27,7 +27,7 @@ use dropforge_machine::compiler::{Compilation, Compiled, Mark, Unit, compile_all
 use dropforge_machine::language::{Front, MarkRequest};
 use files::RawFiles;
 use lower::compile_document;
-use syntax::parse;
+use syntax::parse_within;
 
 impl Front for Cel {
     fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {
@@ -55,7 +55,7 @@ impl Front for CelYaml {
 /// All syntax and type errors; limits of the code's size.
 pub fn compile(unit: &Unit<'_>) -> Result<Compiled, Vec<Box<Diagnostic>>> {
     unit.limits.check_size(unit.entry).map_err(|error| vec![error])?;
-    let tree = parse(unit.entry, &syntax::Options::within(unit.limits)).map_err(Diagnostics::into_vec)?;
+    let tree = parse_within(unit.entry, &syntax::Options::default(), unit.limits).map_err(Diagnostics::into_vec)?;
     let environment = Environment::new(unit.registry).with_open_names();
     check_with(&tree, &environment, strictness(unit)).map_err(Diagnostics::into_vec)?;
     let files = RawFiles::new(unit);

@@ -21,6 +21,7 @@ pub(crate) use macros::ACCUMULATOR;
 pub(crate) use macros::QUANTIFIERS;
 pub use macros::UNUSED;
 pub use macros::expanded;
+pub(crate) use parser::parse_within;
 pub use parser::{Options, parse};
 pub use token::{Symbol, is_identifier};
 pub use unparse::quoted;

@@ -27,20 +27,11 @@ const PARSED_AGAIN: usize = 1 << 20;
 pub struct Options {
     /// Expand macros. Otherwise they are ordinary calls. On by default.
     pub macros: bool,
-    /// Maximum nesting of brackets, at most 250.
-    pub nesting: usize,
-}
-
-impl Options {
-    /// Returns the default options, with brackets that nest no deeper than [`Limits::nesting`].
-    pub(crate) fn within(limits: &Limits) -> Self {
-        Self { nesting: limits.nesting_of(DEPTH), ..Self::default() }
-    }
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { macros: true, nesting: DEPTH }
+        Self { macros: true }
     }
 }
 
@@ -60,12 +51,20 @@ impl Default for Options {
 /// assert_eq!(positions, ["1:6", "1:11", "1:20"]);
 /// ```
 pub fn parse(source: &Arc<Source>, options: &Options) -> Result<Tree, Diagnostics> {
+    parse_within(source, options, &Limits::default())
+}
+
+/// Parses an expression like [`parse`]. Its brackets nest no deeper than [`Limits::nesting`].
+///
+/// # Errors
+/// The errors of [`parse`].
+pub(crate) fn parse_within(source: &Arc<Source>, options: &Options, limits: &Limits) -> Result<Tree, Diagnostics> {
     let text = source.text();
     if text.chars().count() > CHARACTERS {
         let message = format!("the expression is too long: the limit is {CHARACTERS} characters");
         return Err(Diagnostic::new(Code::LimitSourceBytes, message).at(source, Span::new(0, 0), "").into());
     }
-    let lexed = lexer::lex(text, options.nesting.min(DEPTH));
+    let lexed = lexer::lex(text, limits.nesting_of(DEPTH));
     if let Some(too_deep) = lexed.too_deep {
         return Err(too_deep.into_diagnostic(source).into());
     }

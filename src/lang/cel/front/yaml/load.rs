@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::syntax::tree::{Candidate, File, FileId, MapId, NodeId, Target};
 use super::syntax::{BuildOptions, Built, IncludePath, ParsedExpressions, build, syntax_help};
-use crate::syntax::Options;
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Severity, at_most, without_duplicates};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::stdlib::paths::within;
@@ -66,11 +65,10 @@ pub(super) fn read_again(
     options: &BuildOptions,
     parsed: &mut ParsedExpressions,
 ) -> Result<Templates, Vec<Box<Diagnostic>>> {
-    let options = BuildOptions { nesting: options.nesting.min(Options::within(limits).nesting), ..*options };
     let mut loading = Loading {
         loader,
         limits,
-        options: &options,
+        options,
         parsed,
         loaded: HashMap::new(),
         files: Vec::new(),
@@ -175,10 +173,11 @@ impl Loading<'_> {
         let id = FileId::of(self.files.len());
         self.loaded.insert(name, Some(id));
         let (mut built, mut errors) = match yaml::read_with(&source, self.limits, Tags::Kept) {
-            Ok(documents) => (build(&source, &documents, self.options, self.parsed), Vec::new()),
-            Err(errors) => {
-                (build(&source, &[], self.options, self.parsed), errors.into_iter().map(syntax_help).collect())
-            }
+            Ok(documents) => (build(&source, &documents, self.options, self.limits, self.parsed), Vec::new()),
+            Err(errors) => (
+                build(&source, &[], self.options, self.limits, self.parsed),
+                errors.into_iter().map(syntax_help).collect(),
+            ),
         };
         errors.append(&mut built.errors);
         errors.small_sort_by_key(|error| error.primary().map(|label| label.span));
@@ -187,7 +186,7 @@ impl Loading<'_> {
             let at = error.position().map_or(String::new(), |at| format!(":{at}"));
             let message = format!("`{}{at}` cannot be included: {}", source.name(), error.message);
             self.broken.insert(id, Diagnostic::new(error.code, message));
-            built = build(&source, &[], self.options, self.parsed);
+            built = build(&source, &[], self.options, self.limits, self.parsed);
             built.lints = std::mem::take(&mut errors);
             built.lints.iter_mut().for_each(|lint| lint.severity = Severity::Warning);
         }

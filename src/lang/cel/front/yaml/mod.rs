@@ -74,7 +74,7 @@ pub fn compile(unit: &Unit<'_>) -> Result<Compiled, Vec<Box<Diagnostic>>> {
 /// Compiles a template, except for parts that were parsed and checked before.
 fn compile_again(unit: &Unit<'_>, kept: &mut Kept) -> Result<Compiled, Vec<Box<Diagnostic>>> {
     kept.parsed.next_round();
-    let options = BuildOptions { strict_let: unit.strict, ..BuildOptions::default() };
+    let options = BuildOptions { strict_let: unit.strict };
     let mut templates = read_again(unit.entry, unit.loader, unit.limits, &options, &mut kept.parsed)?;
     let compiled = check_and_lower(unit, &mut templates, &mut kept.checks);
     if let Some(memo) = unit.memo {

@@ -11,22 +11,15 @@ use super::tree::{
 };
 use crate::syntax::{ScannedPart, scan};
 use dropforge_base::diagnostics::{Code, Diagnostic, Severity};
+use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
 use dropforge_value::yaml::{self, Kind, Places};
 
 /// Options of templates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BuildOptions {
     /// Treat every string of `$let` without `${ }` as an expression.
     pub strict_let: bool,
-    /// Maximum nesting of brackets in an expression, in addition to that of the limits.
-    pub nesting: usize,
-}
-
-impl Default for BuildOptions {
-    fn default() -> Self {
-        Self { strict_let: false, nesting: usize::MAX }
-    }
 }
 
 /// The path of an `$include`, and its position in the tree.
@@ -51,6 +44,7 @@ pub(in crate::front::yaml) struct Built {
 /// A file under construction.
 pub(super) struct FileBuilder<'b> {
     pub options: &'b BuildOptions,
+    pub limits: &'b Limits,
     pub file: File,
     pub names: VisibleNames,
     pub parsed: &'b mut ParsedExpressions,
@@ -79,10 +73,12 @@ pub(in crate::front::yaml) fn build(
     source: &Arc<Source>,
     documents: &[yaml::Node],
     options: &BuildOptions,
+    limits: &Limits,
     parsed: &mut ParsedExpressions,
 ) -> Built {
     let mut build = FileBuilder {
         options,
+        limits,
         file: File::new(source, documents.iter().map(yaml::Node::weight).sum()),
         names: VisibleNames::default(),
         parsed,

@@ -8,7 +8,7 @@ use super::build::{Directive, FileBuilder};
 use super::shell_help;
 use super::tree::{ExpressionId, Free, NodeId, TemplateExpression};
 use crate::syntax::tree::{Expr, ExprId, Function, Literal, Name, Operator, Selection, Tree};
-use crate::syntax::{self, Options};
+use crate::syntax::{Options, parse_within};
 use crate::yaml::Recent;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge_base::text::{Source, Span};
@@ -115,8 +115,8 @@ impl FileBuilder<'_> {
             return parsed.clone();
         }
         let source = Source::new(self.file.source.name(), text);
-        let parsed = syntax::parse(&source, &Options { nesting: self.options.nesting, ..Options::default() })
-            .map(|tree| Arc::new(ParsedExpression::new(tree)));
+        let parsed = parse_within(&source, &Options::default(), self.limits);
+        let parsed = parsed.map(|tree| Arc::new(ParsedExpression::new(tree)));
         self.parsed_nodes += nodes(&parsed);
         self.parsed.expressions.insert(text.to_owned(), parsed.clone());
         parsed
