@@ -48,7 +48,7 @@ macro_rules! closures {
                 params
             }
 
-            #[allow(non_snake_case, unused_mut, unused_variables)]
+            #[allow(non_snake_case, unused_mut, unused_variables, clippy::too_many_arguments)]
             fn call<'v>(&self, cx: &Cx<'v>, args: &HostArgs<'_>) -> Result<Value<'v>, HostFault> {
                 // Of the two signatures of the closure, this is the one for the lifetime of the call.
                 fn run<R, $($param),*>(function: impl Fn($($param),*) -> R, $($param: $param),*) -> R {
