@@ -15,8 +15,9 @@ use dropforge::files::unreadable;
 use dropforge::text::Source;
 
 use super::shown;
-use super::sources::{NEWER, Release, Sources, Versions, bad_range, exact_of_registry};
+use super::sources::{Release, Sources};
 use super::table::table;
+use super::versions::{NEWER, Versions, bad_range, exact_of_registry};
 use crate::exit::Failed;
 use crate::stderr::Stderr;
 

@@ -2,7 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `sources` | repositories and registries: indexes, tags, downloads |
+//! | `sources`, `versions` | repositories and registries: indexes, tags, downloads; the choice of versions |
 //! | `chart` | `build` and `update` of a chart's folder: `charts/` and `Chart.lock` |
 //! | `list`, `verify` | the state of a chart's dependencies |
 //! | `project` | the lock and the fetched charts of a project |
@@ -13,6 +13,7 @@ mod project;
 mod sources;
 mod table;
 mod verify;
+mod versions;
 
 use std::path::{Path, PathBuf};
 

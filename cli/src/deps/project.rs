@@ -6,8 +6,9 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::dialect::helm::chart::Dependency;
 use dropforge::remote::oci;
 
-use super::sources::{NEWER, Release, Sources, Versions, exact_of_registry};
+use super::sources::{Release, Sources};
 use super::table::table;
+use super::versions::{NEWER, Versions, exact_of_registry};
 use crate::exit::Failed;
 use crate::input::InputFiles;
 use crate::locked_charts::{ChartCache, LockedChart, ProjectLock, RemoteChart};

@@ -7,7 +7,8 @@ use dropforge::dialect::helm::chart::{Chart, Dependency};
 
 use super::chart::Folder;
 use super::shown;
-use super::sources::{Sources, is_same_version};
+use super::sources::Sources;
+use super::versions::is_same_version;
 use crate::exit::Failed;
 use crate::stderr::Stderr;
 

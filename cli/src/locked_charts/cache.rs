@@ -1,9 +1,7 @@
 //! Packed charts on this machine, by their digests.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use dropforge::bulk::write_file;
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::files;
 use dropforge::stdlib::hashes::sha256;
@@ -62,12 +60,12 @@ impl ChartCache {
     #[cfg(feature = "remote")]
     pub(crate) fn put(&self, bytes: &[u8]) -> Result<PathBuf> {
         let path = self.path(&hex(bytes));
-        let parent = path.parent().unwrap_or(Path::new(""));
-        fs::create_dir_all(parent).map_err(|error| {
+        let parent = path.parent().unwrap_or(std::path::Path::new(""));
+        std::fs::create_dir_all(parent).map_err(|error| {
             let message = format!("cannot write to `{}`: {error}", parent.display());
             Diagnostic::new(Code::WriteFailed, message).caused_by(error)
         })?;
-        write_file(&path, bytes, false)?;
+        dropforge::bulk::write_file(&path, bytes, false)?;
         Ok(path)
     }
 }
@@ -88,7 +86,7 @@ mod tests {
         assert_eq!(cache.find(&digest).unwrap(), None);
         let path = cache.put(b"x").unwrap();
         assert_eq!(cache.find(&digest).unwrap(), Some(path.clone()));
-        fs::write(path, "y").unwrap();
+        std::fs::write(path, "y").unwrap();
         assert_eq!(cache.find(&digest).unwrap_err().code, Code::WrongDigest);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dropforge::bulk::{Format, input, write_file};
+use dropforge::bulk::{Format, input};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::engine::path_from_here;
 use dropforge::files;
@@ -87,7 +87,7 @@ impl ProjectLock {
         charts.dedup();
         let all: String = charts.iter().map(LockedChart::text).collect();
         let text = format!("# Written by `dropforge deps update`. Do not edit.\n{all}");
-        write_file(&self.path, text.as_bytes(), false).map(|_| ())
+        dropforge::bulk::write_file(&self.path, text.as_bytes(), false).map(|_| ())
     }
 }
 
