@@ -298,6 +298,21 @@ fn a_project_renders_offline_what_its_lock_names() {
     assert!(world.ok(&["deps", "list"]).contains("\tok"));
     let table = world.ok(&["deps", "outdated"]);
     assert!(table.contains("web \t1.0.0  \t1.0.0  \t2.0.0 \n"), "{table:?}");
+    // What cannot be chosen is said at the chart.
+    for (from, to, parts) in [
+        ("\"~1.0\"", "\"7\"", ["E1111", "1.0.0, 1.1.0, 2.0.0"]),
+        ("\"~1.0\"", "\"x y\"", ["E1111", "invalid version `x y`"]),
+        ("shop/web", "shop/wob", ["E1111", "no chart `wob`"]),
+        ("shop/web", "store/web", ["E1114", "`[repositories]`"]),
+        ("shop/web", "charts", ["E0921", "has no `version`"]),
+    ] {
+        let text = fs::read_to_string(world.path("dropforge.toml")).expect("a project");
+        world.write("dropforge.toml", text.replacen(from, to, 1));
+        let error = world.fails(&["deps", "update"]);
+        assert!(parts.iter().all(|part| error.contains(part)) && error.contains(" dropforge.toml:1"), "{error}");
+        world.write("dropforge.toml", text);
+    }
+    assert!(fs::read_to_string(world.path("dropforge.lock")).expect("a lock") == lock);
     // Another version is shown, and neither the lock nor the outputs change.
     world.ok(&["stamp"]);
     let (out, before) = (world.files("out"), world.files("dropforge.lock"));
@@ -311,6 +326,7 @@ fn a_project_renders_offline_what_its_lock_names() {
     let text = String::from_utf8_lossy(&diff.stdout).into_owned();
     assert!(diff.status.code() == Some(3) && text.contains("2.0.0") && text.contains("1.0.0"), "{text} {diff:?}");
     assert!(world.files("out") == out && world.files("dropforge.lock") == before);
+    assert!(text.contains(&format!("{url}/web-2.0.0.tgz/templates/a.yaml")), "{text}");
     assert!(world.fails(&["stamp", "--with", "web=2.0.0"]).contains("add `--diff`"));
     assert!(world.fails(&["stamp", "--diff", "--with", "wob=2.0.0"]).contains("did you mean `web`?"));
     // Without the server everything renders.

@@ -179,6 +179,10 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::NoConditions, By(store_codes::no_conditions)),
     (Code::BadUrl, By(store_codes::bad_url)),
     (Code::WrongDigest, By(store_codes::wrong_digest)),
+    (Code::NoChartVersion, By(by_command)),
+    (Code::StaleLock, By(by_command)),
+    (Code::MissingChart, By(by_command)),
+    (Code::UnknownRepository, By(by_command)),
     (Code::TestStructure, By(by_command)),
     (Code::TestFailed, By(by_command)),
     (Code::SnapshotMissing, By(by_command)),
@@ -512,9 +516,13 @@ impl Provoked {
     }
 }
 
-/// Returns the codes that the tests of `dropforge test` and of imports expect.
+/// Returns the codes that the tests of `dropforge test`, of imports and of fetched charts expect.
 fn by_command() -> Vec<Code> {
-    let tests = [include_str!("../cli/template_tests.rs"), include_str!("../migrate/helmfile.rs")];
+    let tests = [
+        include_str!("../cli/template_tests.rs"),
+        include_str!("../migrate/helmfile.rs"),
+        include_str!("../remote/charts.rs"),
+    ];
     Code::ALL.iter().copied().filter(|code| tests.iter().any(|text| text.contains(code.id()))).collect()
 }
 

@@ -97,7 +97,11 @@ impl Subject {
     /// # Errors
     /// `usage` for anything else; errors of reading a project.
     fn find(path: &Path, files: &mut InputFiles) -> Result<Self, Failed> {
-        let project = if path.is_dir() { path.join(crate::project::FILE) } else { path.to_owned() };
+        let project = match path.is_dir() {
+            true if path == Path::new(".") => PathBuf::from(crate::project::FILE),
+            true => path.join(crate::project::FILE),
+            false => path.to_owned(),
+        };
         let is_chart =
             path.join("Chart.yaml").is_file() || path.extension().is_some_and(|extension| extension == "tgz");
         if is_chart || !path.exists() {

@@ -165,7 +165,11 @@ fn dependency(chart: &RemoteChart, sources: &Sources) -> Result<Dependency> {
         }
         None => {
             let (repository, name) = chart.chart.split_once('/').unwrap_or((&chart.chart, ""));
-            let known = || sources.repository(&format!("@{repository}")).map(|found| found.url);
+            let known = || {
+                let found = sources.repository(&format!("@{repository}")).map(|found| found.url);
+                let help = format!("write its URL in the project: `[repositories]`, `{repository} = \"https://…\"`");
+                found.map_err(|error| error.with_help(help))
+            };
             (chart.repository.clone().map_or_else(known, Ok)?, name)
         }
     };

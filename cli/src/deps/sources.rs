@@ -97,14 +97,14 @@ impl Sources {
             true => error.with_help("add it with `helm repo add NAME URL`"),
             false => error.with_help(format!("write its URL, or its name after `@`: `@{text}`")),
         };
-        error.with_available(names)
+        if names.is_empty() { error } else { error.with_available(names) }
     }
 
     /// Returns the versions of the dependencies that a repository or registry has, in their order. `None` for those with
     /// another place, and those of a registry with an exact version.
     ///
     /// # Errors
-    /// Errors of the servers; `charts.no_version` for a chart that a repository does not have.
+    /// Errors of the servers.
     pub(crate) fn versions(&self, wanted: &[Dependency]) -> Result<Vec<Option<Versions>>> {
         let mut names: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for one in wanted.iter().filter(|one| is_web(&one.repository)) {
@@ -126,14 +126,10 @@ impl Sources {
         let of_index = |one: &Dependency| {
             let at = asked.iter().position(|(url, _)| *url == one.repository)?;
             let (repository, index) = indexes.get(at)?;
-            let found = index.versions(&one.name).map(<[_]>::to_vec).ok_or_else(|| no_chart(one));
-            Some(found.map(|entries| Versions::Index(Box::new(repository.clone()), entries)))
+            let found = index.versions(&one.name).map(<[_]>::to_vec);
+            Some(found.map_or(Versions::NoChart, |entries| Versions::Index(Box::new(repository.clone()), entries)))
         };
-        wanted
-            .iter()
-            .zip(tags)
-            .map(|(one, tags)| tags.map_or_else(|| of_index(one).transpose(), |tags| Ok(Some(tags))))
-            .collect()
+        Ok(wanted.iter().zip(tags).map(|(one, tags)| tags.or_else(|| of_index(one))).collect())
     }
 
     /// Returns a chart of a lock. Without a name, it may be any chart; without a version, any version.
@@ -292,11 +288,6 @@ fn is_web(repository: &str) -> bool {
 /// Returns `true` for URLs that differ in a slash at their ends only.
 fn is_same_url(a: &str, b: &str) -> bool {
     a.trim_end_matches('/') == b.trim_end_matches('/')
-}
-
-fn no_chart(wanted: &Dependency) -> Box<Diagnostic> {
-    let message = format!("there is no chart `{}` in the repository `{}`", wanted.name, wanted.repository);
-    Diagnostic::new(Code::NoChartVersion, message).with_help("check the name and the URL")
 }
 
 fn temporary() -> Result<File> {

@@ -16,6 +16,8 @@ pub(super) const NEWER: [&str; 4] = ["NAME", "VERSION", "FITTING", "NEWEST"];
 #[derive(Debug)]
 pub(crate) enum Versions {
     Index(Box<Repository>, Vec<IndexEntry>),
+    /// The repository has no such chart.
+    NoChart,
     Registry(Vec<String>),
 }
 
@@ -25,6 +27,9 @@ impl Versions {
     /// # Errors
     /// `charts.no_version`, with the versions that there are.
     pub(crate) fn newest(&self, wanted: &Dependency) -> Result<Release> {
+        if matches!(self, Self::NoChart) {
+            return Err(no_chart(wanted));
+        }
         let all = || self.texts().filter(|(_, is_usable)| *is_usable).map(|(version, _)| version);
         let found = newest(&wanted.version, all()).map_err(|why| bad_range(wanted, &why))?;
         let version = found.and_then(|at| all().nth(at)).map(str::to_owned);
@@ -53,6 +58,7 @@ impl Versions {
             place,
         };
         match self {
+            Self::NoChart => Err(no_chart(wanted)),
             Self::Registry(..) => Ok(release(version, None, Place::Registry(reference(wanted, Some(version))?))),
             Self::Index(repository, entries) => {
                 let is_it = |one: &&IndexEntry| !one.urls.is_empty() && is_same_version(&one.version, version);
@@ -94,6 +100,7 @@ impl Versions {
     pub(crate) fn texts(&self) -> Box<dyn Iterator<Item = (&str, bool)> + '_> {
         match self {
             Self::Index(_, entries) => Box::new(entries.iter().map(|one| (one.version.as_str(), !one.urls.is_empty()))),
+            Self::NoChart => Box::new(std::iter::empty()),
             Self::Registry(tags) => Box::new(tags.iter().map(|tag| (tag.as_str(), true))),
         }
     }
@@ -142,4 +149,9 @@ pub(super) fn is_same_version(a: &str, b: &str) -> bool {
 pub(super) fn bad_range(wanted: &Dependency, why: &str) -> Box<Diagnostic> {
     let message = format!("the dependency `{}` has the invalid version `{}`: {why}", wanted.name, wanted.version);
     Diagnostic::new(Code::NoChartVersion, message).with_help("write a version or a range such as `^1.2`")
+}
+
+fn no_chart(wanted: &Dependency) -> Box<Diagnostic> {
+    let message = format!("there is no chart `{}` in the repository `{}`", wanted.name, wanted.repository);
+    Diagnostic::new(Code::NoChartVersion, message).with_help("check the name and the URL")
 }

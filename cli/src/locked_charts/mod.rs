@@ -108,7 +108,7 @@ pub(crate) fn find<'d>(
         other.and_then(|at| used.get_mut(at)).into_iter().for_each(|used| *used = true);
         match found {
             Ok((place, locked)) => {
-                files.name_copy(&place, &format!("{}#{}", locked.source, locked.version));
+                files.name_copy(&place, &locked.source);
                 *path = Some(place);
             }
             Err(error) => errors.push(error),
