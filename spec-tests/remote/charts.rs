@@ -467,3 +467,31 @@ fn the_commands_of_the_page_run() {
     }
     assert!(world.path("dropforge.lock").is_file() && world.path("out/a/db/a.yaml").is_file());
 }
+
+#[test]
+fn a_token_of_helms_own_list_is_not_in_the_lock() {
+    let world = World::new();
+    let archive = world.packed("web", "1.0.0");
+    let index = format!(
+        "apiVersion: v1\nentries:\n  web:\n  - {{name: web, version: 1.0.0, digest: {}, urls: [web-1.0.0.tgz]}}\n",
+        hex(&archive)
+    );
+    let web = Web::start(move |request| match request.path() {
+        _ if !request.head.lines().next().is_some_and(|line| line.contains("?token=s3cr3t ")) => {
+            Answer::status("403 Forbidden", "no token")
+        }
+        "/index.yaml" => Answer::ok(index.clone().into_bytes()),
+        "/web-1.0.0.tgz" => Answer::ok(archive.clone()),
+        _ => Answer::status("404 Not Found", ""),
+    });
+    world.write("helm/repositories.yaml", format!("repositories:\n- name: mine\n  url: {}?token=s3cr3t\n", web.url()));
+    project(&world, "", &[("mine/web", "^1")]);
+    world.ok(&["deps", "update"]);
+    let lock = fs::read_to_string(world.path("dropforge.lock")).expect("a lock");
+    assert!(lock.contains(&format!("source = \"{}/web-1.0.0.tgz\"", web.url())) && !lock.contains("s3cr3t"), "{lock}");
+    // Another machine has the lock, and its own list with the token.
+    fs::remove_dir_all(world.path("cache")).expect("removed");
+    world.ok(&["deps", "build"]);
+    world.ok(&["stamp"]);
+    assert!(!world.files("out").values().any(|text| String::from_utf8_lossy(text).contains("s3cr3t")));
+}

@@ -6,7 +6,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::dialect::helm::chart::Dependency;
 use dropforge::remote::oci;
 
-use super::sources::{Release, Sources};
+use super::sources::{Release, Sources, names, with_secrets, without_secrets};
 use super::table::table;
 use super::versions::{NEWER, Versions, exact_of_registry};
 use crate::exit::Failed;
@@ -47,10 +47,18 @@ impl Project {
             return self.update(sources, stderr);
         }
         let locked = self.locked()?;
-        let is_absent = |one: &&LockedChart| !self.cache.find(&one.digest).is_ok_and(|found| found.is_some());
-        let mut absent: Vec<&LockedChart> = locked.iter().copied().filter(is_absent).collect();
-        absent.dedup_by_key(|one| &one.digest);
-        let release = |one: &&LockedChart| sources.locked(&one.name, (&one.version, &one.digest), &one.source);
+        let is_absent = |one: &LockedChart| !self.cache.find(&one.digest).is_ok_and(|found| found.is_some());
+        let mut absent: Vec<(&RemoteChart, &LockedChart)> =
+            self.charts.iter().zip(locked.iter().copied()).filter(|(_, one)| is_absent(one)).collect();
+        absent.dedup_by_key(|(_, one)| &one.digest);
+        let release = |(chart, one): &(&RemoteChart, &LockedChart)| {
+            let url = match (chart.name(), &chart.repository) {
+                (None, _) => chart.chart.clone(),
+                (_, Some(repository)) => with_secrets(&one.source, repository),
+                _ => one.source.clone(),
+            };
+            sources.locked(&one.name, (&one.version, &one.digest), &url)
+        };
         let releases = absent.iter().map(release).collect::<Result<Vec<_>>>()?;
         for bytes in sources.fetch(&releases)? {
             self.cache.put(&bytes)?;
@@ -204,14 +212,14 @@ fn choose(charts: &[RemoteChart], sources: &Sources) -> Result<Vec<Release>> {
 
 /// Returns the entry of a lock for a chart that was fetched.
 fn entry(chart: &RemoteChart, release: &Release, bytes: &[u8]) -> Result<LockedChart> {
-    let (name, version) = super::sources::names(bytes)?;
+    let (name, version) = names(bytes)?;
     Ok(LockedChart {
         chart: chart.chart.clone(),
         range: chart.range.clone(),
         name,
         version,
         digest: oci::digest(bytes),
-        source: release.to_string(),
+        source: without_secrets(&release.to_string()),
     })
 }
 
