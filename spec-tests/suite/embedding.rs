@@ -53,7 +53,8 @@ fn the_inputs_of_a_template_are_not_its_own_names() {
 #[test]
 fn the_nesting_of_every_language_is_limited_as_the_engine_says() {
     let nested = |open: &str, inner: &str, close: &str, depth| open.repeat(depth) + inner + &close.repeat(depth);
-    let sources: [(Dialect, fn(String) -> String, [&str; 3]); 9] = [
+    type Wrap = fn(String) -> String;
+    let sources: [(Dialect, Wrap, [&str; 3]); 9] = [
         (Dialect::Tera, |inner| format!("{{{{ {inner} }}}}"), ["(", "1", ")"]),
         (Dialect::Tera, |inner| inner, ["{% if a %}", "x", "{% endif %}"]),
         (Dialect::Helm, |inner| format!("{{{{ {inner} }}}}"), ["(", "1", ")"]),
