@@ -44,7 +44,7 @@ fn a_chart_renders_to_the_text_of_helm_template() {
     let config = CONFIG.replace("\"a\":1", "\"b\":\"x\"");
     assert_eq!(render(&sandbox, &with).expect(0).stdout, [crd, &config, "\n", &service("shop", "1")].concat());
     let only = render(&sandbox, &["-s", "templates/conf*.yaml"]).expect(0).stdout;
-    assert_eq!(only, format!("{CONFIG}\n"));
+    assert_eq!(only, format!("{CONFIG}\n\n"));
     render(&sandbox, &["-s", "templates/servic.yaml"]).expect(1).says(&["could not find template", "did you mean"]);
 }
 

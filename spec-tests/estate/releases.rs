@@ -307,6 +307,7 @@ fn an_object_that_two_releases_make_is_told() {
     let object = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: same, namespace: n}\n";
     sandbox.write("tools/own.yaml.tera", object);
     sandbox.write("charts/app/templates/same.yaml", &object.replace("apps/v1", "apps/v2"));
+    sandbox.write("charts/app/templates/same.yaml", &object.replace("apps/v1", "apps/v2"));
     let found =
         ["two releases make the object `Deployment.apps same` in the namespace `n`", "release `web`", "cluster: "];
     let outcome = sandbox.run(&["stamp"]).expect(0).says(&found);
@@ -315,11 +316,14 @@ fn an_object_that_two_releases_make_is_told() {
     sandbox.run(&["stamp", "--strict"]).expect(4).says(&["error[E0914]", "3 clusters failed"]);
     // One cluster refuses the whole run before anything is written.
     sandbox.write("tools/own.yaml.tera", &format!("{{% if name == 'us' %}}{object}{{% endif %}}"));
+    let of_web = format!("{{{{ if eq .Release.Name \"web\" }}}}{object}{{{{ end }}}}");
+    sandbox.write("charts/app/templates/same.yaml", &of_web);
     sandbox.run(&["stamp", "--strict", "-o", "fresh"]).expect(4).says(&["1 cluster failed", "nothing was written"]);
     assert!(!sandbox.path("fresh/eu").exists() && !sandbox.path("fresh/us").exists());
     sandbox.run(&["stamp", "--strict", "-o", "fresh", "-l", "name!=us"]).expect(0);
     assert!(sandbox.path("fresh/eu").exists());
     sandbox.write("tools/own.yaml.tera", object);
+    sandbox.write("charts/app/templates/same.yaml", &object.replace("apps/v1", "apps/v2"));
     sandbox.run(&["stamp", "-r", "web"]).expect(0);
     sandbox.run(&["check", "--strict"]).expect(1).says(&found);
     // Objects without a namespace are in that of the release.
