@@ -458,7 +458,7 @@ mod tests {
         assert_eq!(plan(&["A", "a"], &["x"], "{cluster}/{template}", ""), Err(vec![Code::CaseCollision]));
         assert_eq!(plan(&["a"], &["x", "x/y"], "{cluster}/{template}", ""), Err(vec![Code::PrefixCollision]));
         assert_eq!(plan(&["a", "b/c"], &["x"], "{template}", ""), Err(vec![Code::BadOutputName]));
-        assert_eq!(plan(&["a"], &["x y"], "{template}/{cluster}", ""), Err(vec![Code::BadOutputName]));
+        assert_eq!(plan(&["a"], &["x*y"], "{template}/{cluster}", ""), Err(vec![Code::BadOutputName]));
         assert_eq!(plan(&["a", "b"], &["x"], "{m}/{template}", ""), Err(vec![Code::BadLayout]));
         assert_eq!(plan(&["a"], &["x"], "/{cluster}", ""), Err(vec![Code::BadOutputName]));
         assert_eq!(plan(&["a"], &["x"], "../{cluster}", ""), Err(vec![Code::BadOutputName]));
