@@ -318,7 +318,10 @@ fn an_object_that_two_releases_make_is_told() {
     sandbox.write("tools/own.yaml.tera", &format!("{{% if name == 'us' %}}{object}{{% endif %}}"));
     let of_web = format!("{{{{ if eq .Release.Name \"web\" }}}}{object}{{{{ end }}}}");
     sandbox.write("charts/app/templates/same.yaml", &of_web);
-    sandbox.run(&["stamp", "--strict", "-o", "fresh"]).expect(4).says(&["1 of 3 clusters failed", "nothing was written"]);
+    sandbox
+        .run(&["stamp", "--strict", "-o", "fresh"])
+        .expect(4)
+        .says(&["1 of 3 clusters failed", "nothing was written"]);
     assert!(!sandbox.path("fresh/eu").exists() && !sandbox.path("fresh/us").exists());
     sandbox.run(&["stamp", "--strict", "-o", "fresh", "-l", "name!=us"]).expect(0);
     assert!(sandbox.path("fresh/eu").exists());
