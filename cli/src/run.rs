@@ -306,7 +306,8 @@ impl RunArgs<'_> {
     fn last_run(&self, mut digest: PlanDigest, global: &Global, files: &InputFiles) -> Option<LastRun> {
         let cache = cache(self.cache)?;
         digest.bytes(&this_build());
-        global.run.iter().flat_map(|run| &run.arguments).for_each(|argument| digest.text(argument));
+        // The owner and the arguments are in the state.
+        digest.text(&serde_json::to_string(&global.run).ok()?);
         // The same contents in other files are other values.
         files.log().files().keys().for_each(|name| digest.text(name));
         let Options { prune, prune_force, force, fsync, check_outputs, keep_empty, .. } = self.options;

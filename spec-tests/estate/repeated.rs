@@ -110,7 +110,8 @@ fn a_change_of_any_output_makes_a_run() {
         let text = sandbox.read(pod);
         sandbox.write(pod, &text.replace("true", "twue"));
     };
-    let changes: &[(&str, &dyn Fn(&Sandbox))] = &[
+    type Change<'c> = (&'c str, &'c dyn Fn(&Sandbox));
+    let changes: &[Change<'_>] = &[
         ("edited, with the same size", &touched),
         ("replaced", &|sandbox| sandbox.replace(pod, "gone")),
         ("removed", &|sandbox| fs::remove_file(sandbox.path(run)).unwrap()),
@@ -159,6 +160,15 @@ fn a_run_that_may_look_at_the_time_is_never_left_out() {
     assert!(!is_left_out(&sandbox, &[]) && is_left_out(&sandbox, &[]));
     // Without a cache there is no note.
     assert!(!sandbox.run(&["stamp", "-v", "--no-cache"]).expect(0).stderr.contains(LEFT_OUT));
+}
+
+#[test]
+fn another_owner_of_the_files_makes_a_run() {
+    let sandbox = stamped();
+    sandbox.write("dropforge.toml", &PROJECT.replace("id = \"p\"", "id = \"q\""));
+    let outcome = sandbox.run(CACHED);
+    assert!(outcome.code != 0 && outcome.stderr.contains("E0922"), "{}", outcome.stderr);
+    assert!(!is_left_out(&sandbox, &["--force"]));
 }
 
 #[test]

@@ -182,7 +182,8 @@ impl Run {
             },
         };
         if let Some((last_run, out)) = last_run.filter(|_| !is_known && !self.has_warnings()) {
-            last_run.keep(out, &report)?;
+            // Without a note the next run is only slower.
+            let _ = last_run.keep(out, &report);
         }
         let copied: HashSet<&String> = self.outputs.copied.iter().collect();
         let names = plan.outputs().iter().map(|output| &output.template);
