@@ -274,7 +274,7 @@ impl<'v> Text<'v> {
         Self { text: buffer.get(..len).unwrap_or(buffer), block, word: false }
     }
 
-    /// Returns `true` if the text is a [word](yaml::is_word).
+    /// Returns `true` if the text is a word that every YAML parser reads unquoted as text.
     pub fn is_word(&self) -> bool {
         yaml::is_word(self)
     }
