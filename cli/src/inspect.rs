@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use dropforge::bytecode::{Bundle, BundleEntry, ChunkInfo, Import, Program, ResourceFile, Resources};
 use dropforge::diagnostics::counted;
+use dropforge::stdlib::strings::hex;
 use dropforge::value::{Data, DataMap};
 
 use crate::artifacts;
@@ -53,10 +54,6 @@ fn needs(program: &Program) -> [(&'static str, usize); 6] {
 
 fn sources(program: &Program) -> Vec<&str> {
     program.sources().iter().map(|source| source.name()).collect()
-}
-
-fn hex(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn to_json(bundle: &Bundle) -> Value {

@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use chrono::{Local, SecondsFormat};
 use dropforge::bulk::write_file;
-use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 use dropforge::dialect::helm::chart::repository::{ChartLock, digest, newest, old_digest, pack};
 use dropforge::dialect::helm::chart::{Bounds, Chart, ChartSource, Dependency};
 use dropforge::files::unreadable;
@@ -308,8 +308,7 @@ fn finish(
 ) -> std::result::Result<(), Failed> {
     let count = archives.len();
     folder.save(archives, locked, stderr)?;
-    let plural = if count == 1 { "" } else { "s" };
-    stderr.note(&format!("saved {count} chart{plural} in `{}`", shown(&folder.path.join("charts"))));
+    stderr.note(&format!("saved {} in `{}`", counted(count, "chart"), shown(&folder.path.join("charts"))));
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 use dropforge::dialect::helm::chart::Dependency;
 use dropforge::remote::oci;
 
@@ -63,7 +63,7 @@ impl Project {
         for bytes in sources.fetch(&releases)? {
             self.cache.put(&bytes)?;
         }
-        stderr.note(&format!("{} in the lock, {} fetched", counted(locked.len()), releases.len()));
+        stderr.note(&format!("{} in the lock, {} fetched", counted(locked.len(), "chart"), releases.len()));
         Ok(())
     }
 
@@ -99,7 +99,7 @@ impl Project {
                 None => stderr.note(&format!("{} {}", one.name, one.version)),
             }
         }
-        let count = counted(locked.len());
+        let count = counted(locked.len(), "chart");
         self.lock.write(locked)?;
         stderr.note(&format!("{count} in `{}`", self.lock.shown()));
         Ok(())
@@ -115,7 +115,7 @@ impl Project {
         if !errors.is_empty() {
             return Err(errors.into());
         }
-        stderr.note(&format!("verified {}", counted(self.charts.len())));
+        stderr.note(&format!("verified {}", counted(self.charts.len(), "chart")));
         Ok(())
     }
 
@@ -154,10 +154,6 @@ impl Project {
         }
         Ok(if rows.is_empty() { String::new() } else { table(&NEWER, rows.into_iter()) })
     }
-}
-
-fn counted(count: usize) -> String {
-    format!("{count} chart{}", if count == 1 { "" } else { "s" })
 }
 
 /// Returns the dependency that a chart is, with the URL of its repository.

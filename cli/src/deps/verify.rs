@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::diagnostics::{Code, Diagnostic, counted};
 use dropforge::dialect::helm::chart::{Chart, Dependency};
 
 use super::chart::Folder;
@@ -48,7 +48,6 @@ pub(super) fn verify(path: &Path, stderr: &Stderr) -> Result<(), Failed> {
     if !errors.is_empty() {
         return Err(errors.into());
     }
-    let plural = if locked.len() == 1 { "" } else { "s" };
-    stderr.note(&format!("verified {} chart{plural} of `{}`", locked.len(), shown(path)));
+    stderr.note(&format!("verified {} of `{}`", counted(locked.len(), "chart"), shown(path)));
     Ok(())
 }

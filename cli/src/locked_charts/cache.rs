@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::files;
 use dropforge::stdlib::hashes::sha256;
+use dropforge::stdlib::strings::hex;
 
 use crate::compile::user_dir;
 
@@ -45,7 +46,7 @@ impl ChartCache {
             return Ok(None);
         }
         let bytes = files::read(&path, MAX).map_err(|error| files::unreadable(&path, error))?;
-        let found = hex(&bytes);
+        let found = hex(&sha256(&bytes));
         if Some(found.as_str()) == digest.strip_prefix("sha256:") {
             return Ok(Some(path));
         }
@@ -59,7 +60,7 @@ impl ChartCache {
     /// `file.write_failed`.
     #[cfg(feature = "remote")]
     pub(crate) fn put(&self, bytes: &[u8]) -> Result<PathBuf> {
-        let path = self.path(&hex(bytes));
+        let path = self.path(&hex(&sha256(bytes)));
         let parent = path.parent().unwrap_or(std::path::Path::new(""));
         std::fs::create_dir_all(parent).map_err(|error| {
             let message = format!("cannot write to `{}`: {error}", parent.display());
@@ -70,11 +71,6 @@ impl ChartCache {
     }
 }
 
-/// Returns the digest of a packed chart in hexadecimal digits.
-fn hex(bytes: &[u8]) -> String {
-    sha256(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 #[cfg(all(test, feature = "remote"))]
 mod tests {
     use super::*;
@@ -82,7 +78,7 @@ mod tests {
     #[test]
     fn charts_are_found_by_their_digest_unless_they_were_changed() {
         let dir = tempfile::tempdir().unwrap();
-        let (cache, digest) = (ChartCache(dir.path().join("charts")), format!("sha256:{}", hex(b"x")));
+        let (cache, digest) = (ChartCache(dir.path().join("charts")), format!("sha256:{}", hex(&sha256(b"x"))));
         assert_eq!(cache.find(&digest).unwrap(), None);
         let path = cache.put(b"x").unwrap();
         assert_eq!(cache.find(&digest).unwrap(), Some(path.clone()));
