@@ -3,7 +3,7 @@
 //! `cargo bench -p dropforge-benches --bench table [-- --write] [-- --rounds N] [-- --only WORKLOAD…]`
 //!
 //! Outputs are compared before anything is timed. Rounds are interleaved, and the minimum CPU time counts. With
-//! `--write`, `RESULTS.md`, the README's table and the plot of W7 are updated. Rows of tasks that were not measured stay.
+//! `--write`, `RESULTS.md`, the tables of `docs/speed.md` and the plot of W7 are updated. Rows of tasks that were not measured stay.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -232,11 +232,11 @@ fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
-/// Updates the table of `RESULTS.md`, and the README's, which is read off it.
+/// Updates the table of `RESULTS.md`, and those of `docs/speed.md`, which are read off it.
 fn write(table: &str) {
-    let (results, readme) = (home().join("RESULTS.md"), home().join("../README.md"));
+    let (results, page) = (home().join("RESULTS.md"), home().join("../docs/speed.md"));
     let table = replace(&results, |old| updated(old, table));
-    replace(&readme, |_| summary::readme(&table));
+    replace(&page, |_| summary::page(&table));
 }
 
 /// Replaces the table between its marks in a file, and returns it.

@@ -1,15 +1,15 @@
-//! The README's tables, read off the long one: what a user cares about.
+//! The tables of `docs/speed.md`, read off the long one: what a user cares about.
 
 use std::fmt::Write;
 
-/// The tasks of the families, by the end of their titles, and how the README calls them.
+/// The tasks of the families, by the end of their titles, and how the page calls them.
 const FAMILIES: [(&str, &str); 3] = [
     (", inputs ready", "Manifests rendered, inputs ready"),
     (", inputs converted, rendered", "Manifests rendered, inputs converted"),
     (", the whole command from NDJSON, 1 thread", "A fleet stamped from NDJSON, whole command, 1 thread"),
 ];
 
-/// Other tasks, and how the README calls them.
+/// Other tasks, and how the page calls them.
 const OTHERS: [(&str, &str); 4] = [
     (
         "W7: 10,000 clusters × 5 templates rendered, inputs converted, 1 thread",
@@ -44,8 +44,8 @@ struct Line<'t> {
     ratio: &'t str,
 }
 
-/// Returns the README's tables for the long table's text. There is none of the families before they are measured.
-pub fn readme(results: &str) -> String {
+/// Returns the page's tables for the long table's text. There is none of the families before they are measured.
+pub fn page(results: &str) -> String {
     let lines = lines(results);
     let families = families(&lines);
     let mut out = if families.is_empty() { families } else { format!("{HEAD}{families}\n") };
@@ -110,16 +110,16 @@ fn lines(results: &str) -> Vec<Line<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use super::readme;
+    use super::page;
 
     #[test]
-    fn the_readme_has_the_mean_and_the_worst_family() {
+    fn the_page_has_the_mean_and_the_worst_family() {
         let results = "| what | ours | beside | theirs | ratio | bar | |\n|---|--:|---|--:|--:|--:|---|\n\
             | Family `a` (x): 12 clusters, inputs ready | 2 µs | tera 1 | 8 µs | 4.00 × faster |  |  |\n\
             |  |  | tera 2 | 1 µs | 2.00 × |  |  |\n\
             | Family `b` (y): 12 clusters, inputs ready | 2 µs | tera 1 | 18 µs | 9.00 × faster |  |  |\n\
             | W1: the templates loaded from an artifact, verified | 19.9 µs | own | 122 µs | 0.16 × | ≤ 0.1 × | missed |\n";
-        let table = readme(results);
+        let table = page(results);
         let rows: Vec<&str> = table.lines().skip(5).collect();
         assert_eq!(rows[0], "| Manifests rendered, inputs ready | tera 1 | 6.0 × faster | 4.0 × (a) |");
         assert_eq!(rows[1], "| Manifests rendered, inputs ready | tera 2 | 0.5 × faster | 0.5 × (a) |");
@@ -128,12 +128,12 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_is_read_off_the_results() {
+    fn the_page_is_read_off_the_results() {
         let between = |text: &'static str| {
             let rest = text.split_once("<!-- figures -->\n").expect("where the table begins").1;
             rest.split_once("<!-- /figures -->").expect("where the table ends").0
         };
-        let wanted = readme(between(include_str!("../RESULTS.md")));
-        assert_eq!(between(include_str!("../../README.md")), wanted);
+        let wanted = page(between(include_str!("../RESULTS.md")));
+        assert_eq!(between(include_str!("../../docs/speed.md")), wanted);
     }
 }

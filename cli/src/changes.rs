@@ -20,21 +20,21 @@ const MAX_LINES: usize = 20;
 /// Options of previews and diffs.
 #[derive(Debug, Default, Args)]
 pub(crate) struct ChangeArgs {
-    /// Print the files that would change, and write nothing
+    /// Print the files that would change, write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Print the files that would change, exit with 3 if there are any, and write nothing
+    /// Like --dry-run, and exit with 3 if files would change
     #[arg(long)]
     check: bool,
-    /// Print changes as a diff, exit with 3 if there are any, and write nothing
+    /// Print a diff, exit with 3 if it is not empty
     #[arg(long)]
     diff: bool,
     /// Print a diff as text (clusters with the same change together), unified (a patch), markdown (a comment for a pull
     /// request) or json (a line for each group) [default: text]
-    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true, requires = "diff", add = key("output"))]
+    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true, requires = "diff", add = key("output"), hide_short_help = true)]
     diff_format: Option<DiffFormat>,
     /// Fold changes of a volatile key, path or line, as those of `checksum/*` annotations are
-    #[arg(long, value_name = "PATTERN", value_parser = pattern, add = key("diff"))]
+    #[arg(long, value_name = "PATTERN", value_parser = pattern, add = key("diff"), hide_short_help = true)]
     volatile: Vec<String>,
 }
 

@@ -179,6 +179,7 @@ pub fn main() -> ExitCode {
 pub fn run_with(args: impl IntoIterator<Item = OsString>) -> u8 {
     signals::survive_file_size_limit();
     let args = help::with_option(options::with_check_modes(eval::with_expressions(args)));
+    let args = help::with_stamp(args, options_of_commands);
     let format = wanted_format(&args);
     if version::is_asked(&args) {
         let printed = print(version::details());
@@ -256,7 +257,7 @@ pub(crate) fn check_args(args: Vec<OsString>) -> Result<(check::CheckArgs, Stder
 
 /// Returns the definition of the command line with all of its help texts, for pages of the manual and completions.
 pub fn definition() -> clap::Command {
-    help::with_exit_codes(options_of_commands())
+    help::with_exit_codes(help::with_groups(help::with_diff(options_of_commands())))
 }
 
 /// Returns the definition of the command line. Its long help texts have no exit codes, which most runs do not print.
@@ -422,6 +423,6 @@ mod tests {
             let about = |one: &clap::Command| (one.get_name().to_owned(), one.get_about().map(ToString::to_string));
             command.get_subcommands().map(about).collect::<BTreeMap<_, _>>()
         };
-        assert_eq!(abouts(&definition()), abouts(&Cli::command()));
+        assert_eq!(abouts(&options_of_commands()), abouts(&Cli::command()));
     }
 }

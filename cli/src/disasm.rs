@@ -16,7 +16,7 @@ use crate::input::InputFiles;
 use crate::options::LanguageArgs;
 use crate::output::print;
 
-/// Print the instructions of compiled templates below their source lines
+/// Print the instructions of compiled templates
 ///
 ///     dropforge disasm app.yaml.tera
 ///     dropforge disasm templates.mpk -t app.yaml.tera

@@ -63,7 +63,7 @@ impl Exit {
 }
 
 /// Exit codes of help texts: the code, its meaning, and the commands that it is about. No commands: all others.
-const MEANINGS: [(&str, &str, &[&str]); 13] = [
+const MEANINGS: [(&str, &str, &[&str]); 15] = [
     ("0", "success", &[]),
     ("1", "a template, data or I/O error", &[]),
     ("1", "a failed test or test file, or too little coverage", &["test"]),
@@ -72,10 +72,12 @@ const MEANINGS: [(&str, &str, &[&str]); 13] = [
     ("2", "usage error, or there is no test", &["test"]),
     ("2", "usage error, invalid specification or configuration", &["hcl decode"]),
     ("3", "`--check` or `--diff` found differences", &["stamp", "render", "hcl fmt"]),
+    ("3", "there are changes", &["diff"]),
     ("3", "the results or versions differ", &["catalog verify", "catalog diff"]),
     ("4", "some clusters failed; the others are written", &["stamp"]),
+    ("4", "some clusters failed", &["diff"]),
     ("4", "an output is not valid; nothing is written", &["render"]),
-    ("129, 130, 143", "stopped by hangup, interrupt or termination", &["stamp", "render"]),
+    ("129, 130, 143", "ended by hangup, interrupt or termination", &["stamp", "diff", "render"]),
     ("141", "output pipe closed", &[]),
 ];
 

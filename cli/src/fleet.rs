@@ -22,7 +22,7 @@ use crate::values::find;
 /// Options of commands that read a fleet.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FleetArgs {
-    /// Read clusters from a file, a directory, a glob, or `-`
+    /// Read clusters from a file, directory, glob or `-`
     ///
     /// The formats are YAML, JSON, NDJSON, CSV and TSV with a header, TOML, HCL,
     /// environment files, Parquet and Arrow. Several fleets are read in order.
@@ -30,7 +30,9 @@ pub(crate) struct FleetArgs {
     pub(crate) fleet: Vec<String>,
     #[command(flatten)]
     reading: ReadingArgs,
-    /// Select clusters by values: k, !k, k=v, k!=v, k in (v,w), k notin (v,w)
+    /// Select clusters: k, !k, k=v, k!=v, k in (v,w)
+    ///
+    /// `k` is a path of their values. There is also `k notin (v,w)`, and `k=v,!l` for both.
     #[arg(short = 'l', long, value_name = "SELECTOR", add = key(""))]
     selector: Vec<String>,
     /// The name of the only cluster to read, for commands that show one.
@@ -89,26 +91,26 @@ impl ClusterArgs {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ReadingArgs {
     /// Read fleets as yaml, json, ndjson, csv, tsv, toml, hcl, env, parquet or arrow, regardless of file names
-    #[arg(long, value_name = "FORMAT", add = key(""))]
+    #[arg(long, value_name = "FORMAT", add = key(""), hide_short_help = true)]
     fleet_format: Option<Format>,
     /// Read the name of a cluster from PATH if it has no `name` or `cluster.name`
-    #[arg(long, value_name = "PATH", add = key(""))]
+    #[arg(long, value_name = "PATH", add = key(""), hide_short_help = true)]
     name_key: Option<String>,
     /// Name a cluster without a name that is a file of its own by its file, or by the folder of its file
-    #[arg(long, value_name = "file|folder", add = key(""))]
+    #[arg(long, value_name = "file|folder", add = key(""), hide_short_help = true)]
     name_from: Option<NameFrom>,
     /// Type CSV and TSV cells as `--set` does (set), or keep them as text (strings) [default: set]
-    #[arg(long, value_name = "TYPES", add = key(""))]
+    #[arg(long, value_name = "TYPES", add = key(""), hide_short_help = true)]
     csv_types: Option<CsvTypes>,
-    /// Merge a values file over those of `-f`: values/{env}.yaml for the `env` of each cluster; with `?` at the end it may be missing
+    /// Merge a file for each `env`: values/{env}.yaml
     ///
-    /// Several layers are merged in order, low to high, and a cluster's own values over
+    /// It is merged over the files of `-f`. With `?` at the end it may be missing. Several layers are merged in order, low to high, and a cluster's own values over
     /// them. Placeholders are values of the cluster as its fleet gives them, by dotted
     /// paths, and {cluster}, its name; {region|none} has a default.
     #[arg(long = "layer", value_name = "PATH", add = key("").named("layers"))]
     layers: Vec<PathBuf>,
     /// Merge a cluster's values over shared ones by key (deep), or replace whole top-level keys (replace) [default: deep]
-    #[arg(long, value_name = "HOW", add = key(""))]
+    #[arg(long, value_name = "HOW", add = key(""), hide_short_help = true)]
     merge: Option<Merge>,
 }
 

@@ -17,7 +17,7 @@ use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::output::print;
 
-/// Show the contents of an artifact: templates, their inputs and functions
+/// Show the templates, inputs and functions of an artifact
 ///
 ///     dropforge inspect templates.mpk
 #[derive(Debug, Args)]

@@ -13,8 +13,9 @@ use crate::stderr::Stderr;
 
 /// Options of commands that check outputs by the schemas of Kubernetes kinds.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Checks")]
 pub(crate) struct KubeArgs {
-    /// Check YAML and JSON outputs by schemas of Kubernetes kinds, read from a file or a directory
+    /// Check outputs by schemas of Kubernetes kinds
     ///
     /// The schemas are OpenAPI documents (`kubectl get --raw /openapi/v2`),
     /// CustomResourceDefinitions, and JSON Schemas named as kubeconform names

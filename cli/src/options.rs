@@ -28,7 +28,9 @@ use crate::usage;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Print only errors and warnings, and none about unread values
+    /// Print only errors and warnings
+    ///
+    /// There are no warnings about values that no template reads.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
     /// Print more details
@@ -39,10 +41,10 @@ pub(crate) struct Global {
         ("auto", "On terminals, unless NO_COLOR is set", ColorChoice::Auto),
         ("always", "Always", ColorChoice::Always),
         ("never", "Never", ColorChoice::Never),
-    ]))]
+    ]), hide_short_help = true)]
     pub(crate) color: ColorChoice,
     /// Select the format of errors
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT", hide_short_help = true)]
     pub(crate) error_format: ErrorFormat,
     /// Change to DIR before doing anything
     #[arg(short = 'C', long, global = true, value_name = "DIR")]
@@ -51,10 +53,10 @@ pub(crate) struct Global {
     #[arg(short, long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
     /// Refuse input of more than SIZE: values files, schemas, HCL files, artifacts, standard input
-    #[arg(long, global = true, value_name = "SIZE", default_value = "256MiB", value_parser = size, add = key("limits"))]
+    #[arg(long, global = true, value_name = "SIZE", default_value = "256MiB", value_parser = size, add = key("limits"), hide_short_help = true)]
     pub(crate) max_input: u64,
     /// Let links of a chart lead out of it, to files below DIR
-    #[arg(long, global = true, value_name = "DIR", add = key(""))]
+    #[arg(long, global = true, value_name = "DIR", add = key(""), hide_short_help = true)]
     pub(crate) follow_links: Vec<PathBuf>,
     /// The options of the command, for a state.
     #[arg(skip)]
@@ -115,13 +117,14 @@ pub(crate) fn with_check_modes(args: Vec<OsString>) -> Vec<OsString> {
 
 /// Options of CEL.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Languages")]
 pub(crate) struct CelArgs {
     /// Select the result of `has(x.a)`, `x.?a` and `x[?k]` in CEL if `x` is null, a boolean, a number or a string: lenient
     /// (nothing is found, as in Kubernetes) or strict (an error) [default: lenient]
     #[arg(long, value_name = "MODE", value_parser = named(&[
         ("lenient", "Nothing is found", CelPresence::Lenient),
         ("strict", "An error", CelPresence::Strict),
-    ]), hide_possible_values = true, add = key("cel").named("presence"))]
+    ]), hide_possible_values = true, add = key("cel").named("presence"), hide_short_help = true)]
     pub(crate) cel_presence: Option<CelPresence>,
     /// Select the implementation that CEL is written for: spec (all functions, with the results of CEL's conformance suite),
     /// kro or kubernetes (their functions, with the results of cel-go) [default: spec]
@@ -129,7 +132,7 @@ pub(crate) struct CelArgs {
         ("spec", "The specification, with all functions", CelDialect::Spec),
         ("kro", "kro", CelDialect::Kro),
         ("kubernetes", "The API server of Kubernetes", CelDialect::Kubernetes),
-    ]), hide_possible_values = true, add = key("cel").named("dialect"))]
+    ]), hide_possible_values = true, add = key("cel").named("dialect"), hide_short_help = true)]
     pub(crate) cel_dialect: Option<CelDialect>,
 }
 
@@ -147,19 +150,20 @@ impl CelArgs {
 
 /// Options of commands that compile.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Languages")]
 pub(crate) struct LanguageArgs {
     /// Use this template language regardless of file names
-    #[arg(long, value_name = "LANG", value_parser = Languages(&Dialect::ALL), add = key(""))]
+    #[arg(long, value_name = "LANG", value_parser = Languages(&Dialect::ALL), add = key(""), hide_short_help = true)]
     pub(crate) lang: Option<Dialect>,
 
     /// Select how `tower` templates insert values [default: literal]
     #[arg(long, value_name = "MODE", value_parser = named(&[
         ("literal", "Insert values as is", false),
         ("shell", "Quote each value as one shell word", true),
-    ]), add = key("tower"))]
+    ]), add = key("tower"), hide_short_help = true)]
     pub(crate) render_mode: Option<bool>,
     /// Treat every `$let` text of `cel-yaml` templates as an expression, even if it could be plain text
-    #[arg(long, add = key("cel"))]
+    #[arg(long, add = key("cel"), hide_short_help = true)]
     pub(crate) strict_let: bool,
     #[command(flatten)]
     pub(crate) cel: CelArgs,
@@ -169,7 +173,7 @@ pub(crate) struct LanguageArgs {
         ("plus", "Also those beyond Tera", TeraDialect::Plus),
         ("plain", "Only Tera's", TeraDialect::Plain),
     ]), hide_possible_values = true,
-        add = key("tera").named("dialect").words(&[("tera+", "plus"), ("plain", "plain")]))]
+        add = key("tera").named("dialect").words(&[("tera+", "plus"), ("plain", "plain")]), hide_short_help = true)]
     pub(crate) tera: Option<TeraDialect>,
     /// Select what Go templates (`*.gotmpl`) do with a missing key: default, zero or error, as Go's option `missingkey`
     /// [default: as Helm, zero without the text `<no value>`]
@@ -177,16 +181,16 @@ pub(crate) struct LanguageArgs {
         ("default", "`<no value>`, and so is a key of it", MissingKey::Nothing),
         ("zero", "`<no value>`, which has no keys", MissingKey::Null),
         ("error", "An error", MissingKey::Error),
-    ]), hide_possible_values = true, add = key("helm"))]
+    ]), hide_possible_values = true, add = key("helm"), hide_short_help = true)]
     pub(crate) missing_key: Option<MissingKey>,
     /// Resolve includes below DIR [default: the common parent directory of the templates]
-    #[arg(short = 'I', long, value_name = "DIR", add = key(""))]
+    #[arg(short = 'I', long, value_name = "DIR", add = key(""), hide_short_help = true)]
     pub(crate) include_root: Option<PathBuf>,
     /// Declare a function, filter or test of the rendering program: `filter:shout`
-    #[arg(long, value_name = "KIND:NAME", value_parser = declaration, add = key(""))]
+    #[arg(long, value_name = "KIND:NAME", value_parser = declaration, add = key(""), hide_short_help = true)]
     pub(crate) declare: Vec<(ImportKind, String)>,
     /// Refuse templates of more than SIZE, at most 256MiB [default: 16MiB]
-    #[arg(long, value_name = "SIZE", value_parser = source_size, add = key("limits"))]
+    #[arg(long, value_name = "SIZE", value_parser = source_size, add = key("limits"), hide_short_help = true)]
     pub(crate) max_source: Option<usize>,
 }
 
@@ -316,7 +320,7 @@ fn declaration(text: &str) -> Result<(ImportKind, String), String> {
 #[derive(Debug, Args)]
 pub(crate) struct FormatArgs {
     /// Write documents of `cel` and `cel-yaml` templates as yaml, json, kyaml or ndjson
-    #[arg(long, value_name = "FORMAT", add = key("output").named("format"))]
+    #[arg(long, value_name = "FORMAT", add = key("output").named("format"), hide_short_help = true)]
     pub(crate) output_format: Option<OutputFormat>,
 }
 
@@ -325,27 +329,27 @@ pub(crate) struct FormatArgs {
 #[command(next_help_heading = "Cache")]
 pub(crate) struct CacheArgs {
     /// Disable the cache
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) no_cache: bool,
     /// Cache compiled templates in DIR [default: $DROPFORGE_CACHE]
     ///
     /// If $DROPFORGE_CACHE is not set, large templates are cached in the user's
     /// cache directory. If it is empty, nothing is cached.
-    #[arg(long, value_name = "DIR", conflicts_with = "no_cache", add = key(""))]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache", add = key(""), hide_short_help = true)]
     pub(crate) cache_dir: Option<PathBuf>,
 }
 
 /// Options for values.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Values")]
+#[command(next_help_heading = "Inputs")]
 pub(crate) struct ValueArgs {
-    /// Read shared values from a YAML, JSON, TOML, HCL or `.env` file
+    /// Read shared values from a file
     ///
-    /// Several files are merged in order.
+    /// It is YAML, JSON, TOML, HCL or `.env`. Several files are merged in order.
     #[arg(short = 'f', long = "values", visible_alias = "var-file", value_name = "FILE", add = key(""))]
     pub(crate) values: Vec<PathBuf>,
     /// Read values from environment variables: with P_, `P_image__tag=v2` sets image.tag
-    #[arg(long, value_name = "PREFIX", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "PREFIX", value_parser = clap::builder::NonEmptyStringValueParser::new(), hide_short_help = true)]
     pub(crate) env_prefix: Vec<String>,
     #[command(flatten)]
     pub(crate) sets: SetArgs,
@@ -357,7 +361,7 @@ pub(crate) struct ValueArgs {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AllowArgs {
     /// Allow functions to use a resource: clock, random, environment or files=DIR; or exec=sops, to decrypt values
-    #[arg(long, value_name = "WHAT", value_parser = allowed)]
+    #[arg(long, value_name = "WHAT", value_parser = allowed, hide_short_help = true)]
     allow: Vec<Allowed>,
 }
 
@@ -443,20 +447,22 @@ fn allowed(text: &str) -> Result<Allowed, String> {
 /// The `--set` options as clap parses them.
 #[derive(Debug, Args)]
 struct SetFlags {
-    /// Set values: a.b=1,c[0]=x,d={y,z}; null deletes a key
+    /// Set values: a.b=1,c[0]=x
+    ///
+    /// `d={y,z}` is a list, and `null` deletes a key.
     #[arg(long, visible_alias = "var", value_name = "K=V")]
     set: Vec<String>,
     /// Set values as strings
-    #[arg(long, value_name = "K=V")]
+    #[arg(long, value_name = "K=V", hide_short_help = true)]
     set_string: Vec<String>,
     /// Set values as JSON
-    #[arg(long, value_name = "K=JSON")]
+    #[arg(long, value_name = "K=JSON", hide_short_help = true)]
     set_json: Vec<String>,
     /// Set values to the content of files
-    #[arg(long, value_name = "K=PATH")]
+    #[arg(long, value_name = "K=PATH", hide_short_help = true)]
     set_file: Vec<String>,
     /// Set one value to the text after `=`, verbatim
-    #[arg(long, value_name = "K=TEXT")]
+    #[arg(long, value_name = "K=TEXT", hide_short_help = true)]
     set_literal: Vec<String>,
 }
 

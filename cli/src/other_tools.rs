@@ -15,7 +15,7 @@ const COMMANDS: [(&[&str], &str); 11] = [
         &["install", "upgrade", "apply", "deploy", "sync", "uninstall", "rollback", "delete"],
         "`dropforge stamp` writes files: apply them with `kubectl apply` or a GitOps tool",
     ),
-    (&["diff", "plan"], "`dropforge stamp --diff` shows what would change"),
+    (&["plan"], "`dropforge diff` shows what would change"),
     (&["unittest"], "`dropforge test` runs the tests of templates and charts"),
     (&["package"], "`dropforge compile` makes an artifact of templates or a chart"),
     (&["dependency", "dep"], "`dropforge deps build` fetches the charts that a chart depends on"),

@@ -19,11 +19,13 @@ use dropforge::stdlib::globs::Glob;
 /// Options of commands that write many outputs.
 #[derive(Debug, Default, Args)]
 pub(crate) struct OutputArgs {
-    /// Write files named `*.yaml`, `*.yml` and `*.json` even if they are not valid YAML or JSON
-    #[arg(long, conflicts_with = "kube_schemas", add = key("output"))]
+    /// Write YAML and JSON even if it is not valid
+    ///
+    /// The checks are of files named `*.yaml`, `*.yml` and `*.json`.
+    #[arg(long, help_heading = "Checks", conflicts_with = "kube_schemas", add = key("output"))]
     pub(crate) no_check_output: bool,
     /// Do not check files whose paths below the output directory match: `**/*.tpl.yaml`
-    #[arg(long, value_name = "GLOB", value_parser = glob::parse, add = key("output"))]
+    #[arg(long, help_heading = "Checks", value_name = "GLOB", value_parser = glob::parse, add = key("output"), hide_short_help = true)]
     pub(crate) unchecked: Vec<Glob>,
     /// Copy files beside templates as they are: a glob, or `none` [default: *.yaml, *.yml and *.json of folders]
     ///
@@ -31,22 +33,24 @@ pub(crate) struct OutputArgs {
     /// Files that other options name, `values*.yaml`, `*.schema.json`, `*.test.yaml`,
     /// `dropforge.toml`, `Chart.yaml`, and names that begin with `_` or `.` are
     /// never copied.
-    #[arg(long, value_name = "GLOB", add = key("output"))]
+    #[arg(long, value_name = "GLOB", add = key("output"), hide_short_help = true)]
     pub(crate) copy: Vec<String>,
     /// Write files for templates that render nothing but white space
-    #[arg(long, add = key("output"))]
+    #[arg(long, add = key("output"), hide_short_help = true)]
     pub(crate) keep_empty: bool,
     /// Sort the documents of a stream by kind as Helm installs them (install), or not (none) [default: install]
-    #[arg(long, value_name = "ORDER", add = key("output"))]
+    #[arg(long, value_name = "ORDER", add = key("output"), hide_short_help = true)]
     pub(crate) order: Option<Order>,
-    /// Overwrite files in the output directory that dropforge did not write, or wrote for another project
+    /// Overwrite files that dropforge did not write
+    ///
+    /// Those that it wrote for another project are overwritten, too.
     #[arg(long)]
     pub(crate) force: bool,
     /// Own the outputs under this name, so that the project may move [default: its path in the repository]
     ///
     /// A run neither overwrites nor prunes the files of other projects in the same
     /// output directory.
-    #[arg(long, value_name = "ID", add = key("").named("id"))]
+    #[arg(long, value_name = "ID", add = key("").named("id"), hide_short_help = true)]
     pub(crate) project_id: Option<String>,
 }
 
@@ -78,15 +82,16 @@ impl OutputArgs {
 
 /// Options of outputs in object stores, and of packs.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Object stores and packs")]
 pub(crate) struct StoreArgs {
     /// Write packs of many outputs, as `tar.zst` or `parquet`, instead of a file or object for each output
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", hide_short_help = true)]
     pub(crate) pack: Option<String>,
     /// Take the lock of the prefix from a run that is dead
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) break_lock: bool,
     /// Write to an object store without a lock: no other run may write there
-    #[arg(long, conflicts_with = "break_lock")]
+    #[arg(long, conflicts_with = "break_lock", hide_short_help = true)]
     pub(crate) no_lock: bool,
 }
 

@@ -16,22 +16,24 @@ use crate::usage;
 
 /// Options of commands that check values against a schema.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Values")]
+#[command(next_help_heading = "Checks")]
 pub(crate) struct SchemaArgs {
-    /// Check merged values against this JSON Schema [default: `values.schema.json` beside the templates]
+    /// Check merged values by this JSON Schema
+    ///
+    /// The default is `values.schema.json` beside the templates.
     #[arg(long, value_name = "FILE", add = key("checks"))]
     schema: Option<PathBuf>,
     /// Do not check values against a schema
-    #[arg(long, visible_alias = "skip-schema-validation", conflicts_with_all = ["schema", "schema_defaults"], add = key("checks"))]
+    #[arg(long, visible_alias = "skip-schema-validation", conflicts_with_all = ["schema", "schema_defaults"], add = key("checks"), hide_short_help = true)]
     no_schema: bool,
     /// Fill in missing values with the defaults of the schema
-    #[arg(long, add = key("checks"))]
+    #[arg(long, add = key("checks"), hide_short_help = true)]
     schema_defaults: bool,
     /// Read the types of HCL variables, and their defaults and validations, from a file
     ///
     /// `name = TYPE` or `variable "name" { type = TYPE }`; in a .json file
     /// {"name": "TYPE"} or {"name": ["list", "string"]}
-    #[arg(long, value_name = "FILE", add = key("checks"))]
+    #[arg(long, value_name = "FILE", add = key("checks"), hide_short_help = true)]
     var_types: Option<PathBuf>,
 }
 

@@ -22,13 +22,13 @@ pub(crate) struct ShardArgs {
     ///
     /// A cluster belongs to a shard by a hash of its name. Shards can run at the same
     /// time and on several machines. One that was killed can be run again alone.
-    #[arg(long, value_name = "I/N", conflicts_with_all = ["shards", "finish", "watch", "explain_plan"])]
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["shards", "finish", "watch", "explain_plan"], hide_short_help = true)]
     shard: Option<Shard>,
     /// Stamp a shard of N whose index is in $JOB_COMPLETION_INDEX, as in an Indexed Job of Kubernetes
-    #[arg(long, value_name = "N", conflicts_with_all = ["finish", "watch", "explain_plan"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["finish", "watch", "explain_plan"], hide_short_help = true)]
     shards: Option<u32>,
     /// When all N shards are done with these options: replace the state, and prune with `--prune`
-    #[arg(long, value_name = "N", conflicts_with_all = ["watch", "explain_plan", "check", "diff", "dry_run"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["watch", "explain_plan", "check", "diff", "dry_run"], hide_short_help = true)]
     finish: Option<u32>,
 }
 

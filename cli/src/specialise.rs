@@ -24,10 +24,10 @@ pub(crate) struct SpecialiseArgs {
     ///
     /// Specialised templates of artifacts are not used either. Outputs and errors are
     /// the same. Large fleets take longer with it.
-    #[arg(long, add = key(""))]
+    #[arg(long, add = key(""), hide_short_help = true)]
     pub(crate) no_specialise: bool,
     /// Print which templates are specialised to shared values, and why not the others, and stop
-    #[arg(long, conflicts_with = "watch")]
+    #[arg(long, conflicts_with = "watch", hide_short_help = true)]
     pub(crate) explain_plan: bool,
 }
 

@@ -44,16 +44,21 @@ pub(crate) struct StampArgs {
     /// Template files, directories or artifacts, or a Helm chart
     #[arg(required_unless_present = "releases", value_name = "TEMPLATES")]
     pub(crate) templates: Vec<PathBuf>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Inputs")]
     releases: ReleasesOption,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Inputs")]
     fleet: FleetArgs,
-    /// Write to this directory, or below s3://BUCKET/PREFIX; with `--layout single`, to this file, object or `-`
-    #[arg(short, long, value_name = "OUT", value_parser = remote::output, add = key("output").named("dir"))]
-    output: Option<PathBuf>,
     #[command(flatten)]
-    format: FormatArgs,
-    /// Set the pattern of output paths, or `single` for one stream
+    pub(crate) values: ValueArgs,
+    /// Write to this directory, or below s3://BUCKET/PREFIX
+    ///
+    /// With `--layout single` it is a file, an object or `-`.
+    #[arg(short, long, help_heading = "Output", value_name = "OUT", value_parser = remote::output,
+        add = key("output").named("dir"))]
+    output: Option<PathBuf>,
+    /// Set the pattern of output paths
+    ///
+    /// `single` writes one stream.
     ///
     /// {cluster} and {template} are names, others like {region} or {cluster.env}
     /// are values of the cluster. With {kind}, {apiVersion}, {name}, {namespace},
@@ -62,52 +67,55 @@ pub(crate) struct StampArgs {
     /// written as `_`.
     /// The default is {cluster}/{template}, and {cluster}/{release}/{template} for the
     /// releases of a project.
-    #[arg(long, value_name = "LAYOUT", add = key("output"))]
+    #[arg(long, help_heading = "Output", value_name = "LAYOUT", add = key("output"))]
     layout: Option<String>,
-    /// Delete files of earlier runs that these templates no longer make
-    #[arg(long, add = key("output"))]
+    /// Delete files that templates no longer make
+    ///
+    /// Only files of earlier runs of this project are deleted.
+    #[arg(long, help_heading = "Output", add = key("output"))]
     prune: bool,
     /// Prune even if more than half of the files would be deleted
-    #[arg(long, requires = "prune")]
+    #[arg(long, help_heading = "Output", requires = "prune", hide_short_help = true)]
     prune_force: bool,
-    /// Stop at the first cluster that fails
-    #[arg(long)]
-    fail_fast: bool,
-    #[command(flatten)]
-    outputs: OutputArgs,
-    #[command(flatten)]
-    kinds: KubeArgs,
-    /// Sync files to disk, so that they survive a power failure
-    #[arg(long, add = key("output"))]
-    fsync: bool,
-    #[command(flatten)]
-    stores: StoreArgs,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Output")]
+    format: FormatArgs,
+    #[command(flatten, next_help_heading = "Review")]
     changes: ChangeArgs,
-    #[command(flatten)]
-    pub(crate) language: LanguageArgs,
-    #[command(flatten)]
-    pub(crate) values: ValueArgs,
+    #[command(flatten, next_help_heading = "Output")]
+    outputs: OutputArgs,
+    /// Stop at the first cluster that fails
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    fail_fast: bool,
+    /// Sync files to disk, so that they survive a power failure
+    #[arg(long, help_heading = "Output", add = key("output"), hide_short_help = true)]
+    fsync: bool,
+    #[command(flatten, next_help_heading = "Output")]
+    pub(crate) watch: WatchArgs,
     #[command(flatten)]
     schema: SchemaArgs,
     #[command(flatten)]
+    kinds: KubeArgs,
+    #[command(flatten)]
     pub(crate) warnings: WarningArgs,
+    #[command(flatten)]
+    chart: FleetChartArgs,
+    #[command(flatten)]
+    pub(crate) language: LanguageArgs,
     #[command(flatten)]
     cache: CacheArgs,
     #[command(flatten)]
     specialise: SpecialiseArgs,
-    #[command(flatten)]
-    chart: FleetChartArgs,
     #[command(flatten)]
     shards: ShardArgs,
     /// Stamp clusters of NDJSON, CSV or TSV as they come, such as those of a pipe, without reading the fleet first
     ///
     /// An invalid line, or a repeated name or path, is found when it comes, or at the
     /// end: what was written before stays, and nothing is pruned.
-    #[arg(long, conflicts_with_all = ["check", "diff", "dry_run", "watch", "explain_plan", "shard", "shards", "finish"])]
+    #[arg(long, conflicts_with_all = ["check", "diff", "dry_run", "watch", "explain_plan", "shard", "shards", "finish"],
+        hide_short_help = true)]
     stream: bool,
     #[command(flatten)]
-    pub(crate) watch: WatchArgs,
+    stores: StoreArgs,
 }
 
 /// The layout for one stream.

@@ -10,6 +10,7 @@ use crate::stderr::Stderr;
 
 /// Options of warnings.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Checks")]
 pub(crate) struct WarningArgs {
     /// Treat warnings as errors
     ///

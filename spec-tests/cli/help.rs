@@ -42,6 +42,24 @@ fn help_texts_begin_with_an_example_end_with_exit_codes_and_fit_in_80_columns() 
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A screen has 50 lines.
+#[test]
+fn short_help_fits_on_a_screen_and_lists_each_command_once() {
+    let mut command = definition();
+    let visible: Vec<String> =
+        command.get_subcommands().filter(|sub| !sub.is_hide_set()).map(|sub| sub.get_name().to_owned()).collect();
+    let list = command.render_help().to_string();
+    for name in visible {
+        assert_eq!(list.lines().filter(|line| line.starts_with(&format!("  {name} "))).count(), 1, "{name}: {list}");
+    }
+    for name in ["stamp", "diff"] {
+        let short = command.find_subcommand_mut(name).unwrap().render_help().to_string();
+        assert!(short.lines().count() <= 50, "{short}");
+        let headings: Vec<&str> = short.lines().filter(|line| !line.starts_with(' ') && line.ends_with(':')).collect();
+        assert!(headings.join(" ").contains("Inputs: Output: Review: Checks:") || name == "diff", "{headings:?}");
+    }
+}
+
 /// Splits the words of a command with a shell, up to the next command, and parses them.
 fn parse(sandbox: &Sandbox, line: &str) -> Result<(), String> {
     let one = line.split(" && ").next().unwrap().split([';', '|', '>', '&']).next().unwrap();
@@ -202,7 +220,7 @@ fn commands_of_other_tools_name_what_does_their_work() {
         ("lint", "dropforge check"),
         ("template", "dropforge render"),
         ("upgrade", "kubectl apply"),
-        ("plan", "dropforge stamp --diff"),
+        ("plan", "dropforge diff"),
         ("version", "dropforge --version"),
     ] {
         let error = sandbox.run(&[command, "web"]).expect(2).stderr;

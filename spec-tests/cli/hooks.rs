@@ -1,8 +1,11 @@
 //! The action of GitHub and the hooks of pre-commit.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Outcome, Sandbox, outcome};
 
@@ -16,10 +19,14 @@ fn yaml(name: &str) -> Value {
 
 /// Runs the step of the action as GitHub does, with these inputs.
 fn action(sandbox: &Sandbox, inputs: &[(&str, &str)]) -> Outcome {
+    action_with(sandbox, inputs, &[])
+}
+
+fn action_with(sandbox: &Sandbox, inputs: &[(&str, &str)], around: &[(&str, &str)]) -> Outcome {
     let action = yaml("action.yml");
     let step = &action["runs"]["steps"][0];
     let mut shell = sandbox.shell("-c", step["run"].as_str().unwrap());
-    shell.env("GITHUB_ACTION_PATH", ROOT);
+    shell.env("GITHUB_ACTION_PATH", ROOT).env_remove("GITLAB_CI").envs(around.iter().copied());
     for (name, expression) in step["env"].as_object().unwrap() {
         let of = |input: &&String| expression.as_str() == Some(&format!("${{{{ inputs.{input} }}}}"));
         let declared = action["inputs"].as_object().unwrap();
@@ -171,4 +178,129 @@ fn workflows_run_scripts_of_this_repository() {
             }
         }
     }
+}
+
+/// A server that keeps comments as GitHub and GitLab do: a list in pages of 100, new ones, changed ones.
+struct Comments {
+    address: String,
+    /// The method, path, secret and text of each change.
+    changes: Arc<Mutex<Vec<[String; 4]>>>,
+}
+
+impl Comments {
+    /// Starts a server whose first page has other comments.
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let changes = Arc::new(Mutex::new(Vec::new()));
+        let kept = changes.clone();
+        std::thread::spawn(move || {
+            let mut comments: Vec<Value> = (0..100).map(|id| json!({"id": id, "body": "LGTM"})).collect();
+            listener.incoming().for_each(|stream| answer(stream.unwrap(), &mut comments, &kept));
+        });
+        Self { address, changes }
+    }
+
+    fn changes(&self) -> Vec<[String; 4]> {
+        std::mem::take(&mut self.changes.lock().unwrap())
+    }
+}
+
+fn answer(stream: TcpStream, comments: &mut Vec<Value>, changes: &Mutex<Vec<[String; 4]>>) {
+    let mut reader = BufReader::new(&stream);
+    let (mut first, mut secret, mut length) = (String::new(), String::new(), 0);
+    reader.read_line(&mut first).unwrap();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        match line.trim_end().split_once(": ") {
+            Some(("Authorization" | "PRIVATE-TOKEN", value)) => secret = value.to_owned(),
+            Some(("Content-Length", value)) => length = value.parse().unwrap(),
+            Some(_) => {}
+            None => break,
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    let [method, path] = [0, 1].map(|at| first.split(' ').nth(at).unwrap().to_owned());
+    let answer = if method == "GET" {
+        let page: usize = path.rsplit("&page=").next().unwrap().parse().unwrap();
+        json!(comments.chunks(100).nth(page - 1).unwrap_or_default())
+    } else {
+        let text = serde_json::from_slice::<Value>(&body).unwrap()["body"].as_str().unwrap().to_owned();
+        match path.rsplit('/').next().unwrap().parse() {
+            Ok::<usize, _>(id) if method != "POST" => comments[id]["body"] = text.clone().into(),
+            _ => comments.push(json!({"id": comments.len(), "body": text})),
+        }
+        changes.lock().unwrap().push([method, path, secret, text]);
+        Value::Null
+    };
+    let answer = answer.to_string();
+    let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", answer.len());
+    (&stream).write_all((head + &answer).as_bytes()).unwrap();
+}
+
+#[test]
+fn the_action_keeps_one_comment_with_the_changes() {
+    let (sandbox, server) = (Sandbox::new(), Comments::start());
+    sandbox.write("site/dropforge.toml", "templates = [\"t\"]\nfleet = [\"f.yaml\"]\n[output]\ndir = \"out\"\n");
+    sandbox.write("site/t/a.yaml.tera", "replicas: {{ replicas }}\n");
+    sandbox.write("site/f.yaml", "- {name: eu, replicas: 1}\n- {name: us, replicas: 1}\n");
+    sandbox.write("event.json", "{\"pull_request\": {\"number\": 7}}");
+    sandbox.run(&["-C", "site", "stamp"]).expect(0);
+    let run = || {
+        let inputs = [("project", "site"), ("comment", "true"), ("token", "t0ken")];
+        let around = [
+            ("GITHUB_API_URL", server.address.as_str()),
+            ("GITHUB_REPOSITORY", "acme/site"),
+            ("GITHUB_EVENT_PATH", "event.json"),
+        ];
+        action_with(&sandbox, &inputs, &around).expect(0);
+        server.changes()
+    };
+    sandbox.write("site/f.yaml", "- {name: eu, replicas: 3}\n- {name: us, replicas: 3}\n");
+    let [[method, path, secret, text]] = <[_; 1]>::try_from(run()).unwrap();
+    assert_eq!([method, path, secret], ["POST", "/repos/acme/site/issues/7/comments", "Bearer t0ken"]);
+    assert!(text.starts_with("<!-- dropforge: site -->\n") && text.contains("replicas 1 → 3"), "{text}");
+    // The next push replaces the comment, which is on the second page now.
+    sandbox.write("site/f.yaml", "- {name: eu, replicas: 1}\n- {name: us, replicas: 1}\n");
+    let [[method, path, _, text]] = <[_; 1]>::try_from(run()).unwrap();
+    assert_eq!([method, path], ["PATCH", "/repos/acme/site/issues/comments/100"]);
+    assert!(text.ends_with("\n### No changes"), "{text}");
+    // A push to a branch has no pull request.
+    sandbox.write("event.json", "{}");
+    assert!(run().is_empty());
+    // Without a comment, changes fail the check. An error does so with one, too, and names the file from the repository's root.
+    sandbox.write("site/f.yaml", "- {name: eu, replicas: 3}\n");
+    action(&sandbox, &[("project", "site")]).expect(3);
+    sandbox.write("site/t/a.yaml.tera", "replicas: {{ replics }}\n");
+    let wrong = action(&sandbox, &[("project", "site"), ("comment", "true")]);
+    assert!(wrong.code != 0 && wrong.stderr.contains("::error file=site/t/a.yaml.tera,line=1,"), "{}", wrong.stderr);
+}
+
+#[test]
+fn the_job_of_gitlab_keeps_one_note_with_the_changes() {
+    let (sandbox, server) = (Sandbox::new(), Comments::start());
+    let job = &yaml("examples/gitlab/dropforge.gitlab-ci.yml")["dropforge"];
+    sandbox.write("dropforge.toml", "templates = [\"t\"]\nfleet = [\"f.yaml\"]\n[output]\ndir = \"out\"\n");
+    sandbox.write("t/a.yaml.tera", "replicas: {{ replicas }}\n");
+    sandbox.write("f.yaml", "- {name: eu, replicas: 1}\n");
+    sandbox.run(&["stamp"]).expect(0);
+    sandbox.write("f.yaml", "- {name: eu, replicas: 3}\n");
+    std::fs::copy(Path::new(ROOT).join(".ci/comment"), sandbox.path("comment")).unwrap();
+    let script: Vec<&str> = job["script"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let mut shell = sandbox.shell("-ec", &script.join("\n"));
+    let around = [
+        ("GITLAB_CI", "true"),
+        ("CI_API_V4_URL", server.address.as_str()),
+        ("CI_PROJECT_ID", "3"),
+        ("CI_PROJECT_NAME", "site"),
+        ("CI_MERGE_REQUEST_IID", "9"),
+        ("DROPFORGE_TOKEN", "glpat"),
+    ];
+    shell.envs(around);
+    outcome(shell).expect(0);
+    let [[method, path, secret, text]] = <[_; 1]>::try_from(server.changes()).unwrap();
+    assert_eq!([method, path, secret], ["POST", "/projects/3/merge_requests/9/notes", "glpat"]);
+    assert!(text.contains("replicas 1 → 3"), "{text}");
 }

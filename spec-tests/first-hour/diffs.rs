@@ -145,6 +145,32 @@ fn one_file_for_all_has_a_diff_too() {
 }
 
 #[test]
+fn the_command_diff_is_stamp_with_a_diff() {
+    let sandbox = stamped();
+    fleet(&sandbox, |_| (1, 9));
+    sandbox.write("dropforge.toml", "templates = [\"t\"]\nfleet = [\"fleet.yaml\"]\n[output]\ndir = \"out\"\n");
+    let wanted = sandbox.run(&["stamp", "--diff", "-q"]).expect(3).stdout;
+    assert!(wanted.starts_with("6 clusters: spec.replicas 2 → 9"), "{wanted}");
+    for args in [&["diff", "-q"][..], &["-q", "-j", "1", "diff"], &["--color=never", "-C", ".", "diff", "--quiet", "t"]]
+    {
+        assert_eq!(sandbox.run(args).expect(3).stdout, wanted, "{args:?}");
+    }
+    let json = sandbox.run(&["diff", "--diff-format", "json"]).expect(3).stdout;
+    assert!(json.starts_with("{\"change\":\"update\"") || json.contains("\"spec.replicas\""), "{json}");
+    // Nothing was written, and the name is free for files and values.
+    assert_eq!(sandbox.run(&["stamp", "--diff", "-q"]).expect(3).stdout, wanted);
+    sandbox.write("diff", "name: {{ diff }}\n");
+    let rendered = sandbox.run(&["render", "--no-project", "--lang", "tera", "diff", "--set", "diff=1"]).expect(0);
+    assert_eq!(rendered.stdout, "name: 1\n");
+    for asked in [&["diff", "-h"][..], &["diff", "--help"], &["help", "diff"]] {
+        let help = sandbox.run(asked).expect(0).stdout;
+        assert!(help.starts_with("Show what `stamp` would change") && !help.contains("--watch"), "{help}");
+    }
+    sandbox.run(&["diff", "--nope"]).expect(2).says(&["--nope"]);
+    sandbox.run(&["diff", "--watch"]).expect(2).says(&["--watch"]);
+}
+
+#[test]
 fn the_format_needs_a_diff() {
     stamp(&stamped(), &["--diff-format", "json"]).expect(2).says(&["--diff"]);
     stamp(&stamped(), &["--diff", "--diff-format", "xml"]).expect(2);

@@ -36,7 +36,7 @@ pub(crate) struct FleetChartArgs {
     releases: ReleasesArgs,
     /// Turn warnings about documents into errors (strict): duplicate keys and unknown hooks
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "usual",
-        hide_possible_values = true)]
+        hide_possible_values = true, hide_short_help = true)]
     check_output: Option<CheckMode>,
 }
 
@@ -44,11 +44,13 @@ pub(crate) struct FleetChartArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Helm charts")]
 pub(crate) struct ReleasesArgs {
-    /// Set the name of all releases [default: the name of the cluster]
+    /// Set the name of all releases
+    ///
+    /// The default is the name of the cluster.
     #[arg(long, value_name = "NAME", value_parser = release_name)]
     name: Option<String>,
     /// Take the namespace of a release from this path of its values: `cluster.namespace`
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", hide_short_help = true)]
     namespace_key: Option<String>,
     #[command(flatten)]
     release: ReleaseArgs,
@@ -57,29 +59,29 @@ pub(crate) struct ReleasesArgs {
 /// Options of releases.
 #[derive(Debug, Args)]
 struct ReleaseArgs {
-    /// Set the namespace of the release [default: default]
+    /// Set the namespace of the release
     #[arg(short = 'n', long, value_name = "NAMESPACE")]
     namespace: Option<String>,
     /// Set the version of Kubernetes [default: v1.37.0, or v1.36.0 with `--helm 4.2`]
-    #[arg(long, value_name = "VERSION")]
+    #[arg(long, value_name = "VERSION", hide_short_help = true)]
     kube_version: Option<String>,
     /// Show charts this line of Helm, 4.2 or 4.3, with the APIs that it knows [default: 4.3]
-    #[arg(long, value_name = "LINE")]
+    #[arg(long, value_name = "LINE", hide_short_help = true)]
     helm: Option<HelmLine>,
     /// Add APIs to those of Kubernetes: `monitoring.coreos.com/v1`
-    #[arg(short = 'a', long, value_name = "APIS", value_delimiter = ',')]
+    #[arg(short = 'a', long, value_name = "APIS", value_delimiter = ',', hide_short_help = true)]
     api_versions: Vec<String>,
     /// Also write custom resource definitions
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     include_crds: bool,
     /// Leave out hooks
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_hooks: bool,
     /// Leave out tests, which are hooks
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     skip_tests: bool,
     /// Render for an upgrade instead of an installation
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     is_upgrade: bool,
 }
 

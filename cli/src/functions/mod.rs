@@ -12,7 +12,7 @@ use dropforge::function::{Assigned, Builtin, Default, HostParams, Overload, Para
 use dropforge::value::Type;
 use serde_json::{Value, json};
 
-/// List and document the functions, filters and tests of the template languages
+/// List the functions, filters and tests of the languages
 ///
 ///     dropforge functions --lang tera
 ///     dropforge functions to_yaml

@@ -1,7 +1,9 @@
 //! `dropforge help`: help for every word: a command, an option, an error, a function, a tag, a language, a file.
 
+mod groups;
 mod pages;
 
+pub(crate) use groups::{with_diff, with_groups, with_stamp};
 pub(crate) use pages::{is_asked, with_exit_codes, with_width};
 
 use std::ffi::OsString;
@@ -15,7 +17,7 @@ use dropforge::diagnostics::{Code, Diagnostic};
 /// Words for the exit codes.
 const EXIT_CODES: [&str; 3] = ["exit", "exit-codes", "exit codes"];
 
-/// Print help for a command, option, error, function, tag, language or file
+/// Print help for a command, option, error, function, tag or file
 ///
 ///     dropforge help stamp
 ///     dropforge help --layout

@@ -9,9 +9,9 @@ use clap::{Arg, Command};
 /// The width of help texts, in columns.
 const WIDTH: usize = 80;
 
-/// Returns `true` if arguments ask for a long help text.
+/// Returns `true` if arguments ask for a help text, or have no command.
 pub(crate) fn is_asked(args: &[OsString]) -> bool {
-    args.iter().any(|arg| arg == "--help" || arg == "help")
+    args.len() < 2 || args.iter().any(|arg| ["-h", "--help", "help"].iter().any(|asked| arg == asked))
 }
 
 /// Limits the width of help texts.

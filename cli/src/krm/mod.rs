@@ -24,7 +24,7 @@ use crate::output::print;
 use crate::stderr::Stderr;
 use resource_list::{Identity, ResourceList};
 
-/// Render templates as a KRM function: a ResourceList on standard input and output
+/// Render templates as a KRM function
 ///
 ///     kpt fn eval --exec 'dropforge krm' --fn-config dropforge.yaml
 ///

@@ -41,11 +41,11 @@ const TRACE: &str = "trace";
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Project")]
 struct ProjectArgs {
-    /// Read options from this project file [default: dropforge.toml, if the current directory has one]
+    /// Read options from this file [default: dropforge.toml]
     #[arg(long, value_name = "FILE", conflicts_with = "no_project")]
     project: Option<PathBuf>,
     /// Do not read `dropforge.toml`
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_project: bool,
 }
 

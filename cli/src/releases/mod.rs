@@ -49,14 +49,16 @@ pub(crate) struct ReleasesOption {
     /// Read releases (`[[release]]`) from this project file
     #[arg(long, value_name = "FILE", hide = true, add = crate::project::key("").named("release").tables())]
     pub(crate) releases: Option<PathBuf>,
-    /// Only these releases, by name or label: web, team=shop
+    /// Render only these releases: web, team=shop
+    ///
+    /// A release is selected by its name or by a label.
     #[arg(short = 'r', long = "release", value_name = "RELEASE")]
     pub(crate) only: Vec<String>,
     /// Values files over those of each release.
     #[arg(skip)]
     pub(crate) values: Vec<PathBuf>,
     /// Render another version of a chart than that of the lock: ingress=4.12.0
-    #[arg(long, value_name = "CHART=VERSION")]
+    #[arg(long, value_name = "CHART=VERSION", hide_short_help = true)]
     pub(crate) with: Vec<String>,
 }
 

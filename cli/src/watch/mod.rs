@@ -26,7 +26,9 @@ pub(crate) use files::Seen;
 /// Options of watching.
 #[derive(Debug, Args)]
 pub(crate) struct WatchArgs {
-    /// Stay, and stamp again what a change of a template, a values file, the fleet or the project reaches
+    /// Stay, and stamp again what a change reaches
+    ///
+    /// It watches templates, values files, the fleet and the project.
     #[arg(long, conflicts_with_all = ["dry_run", "check", "diff"])]
     pub(crate) watch: bool,
 }

@@ -27,7 +27,7 @@ use dropforge::bulk::{
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 use dropforge::files::{self, Files};
 
-/// Tell what wrote a line of an output, and where its values come from
+/// Show what wrote a line, and where its values come from
 ///
 ///     dropforge why out/eu-1/app.yaml:17
 ///     dropforge why out/eu-1/app.yaml:17:12 --set image.tag=v2

@@ -178,7 +178,7 @@ impl Wanted {
         let message = format!("line {} of {} is not what the run writes now", self.place.line, self.name());
         Diagnostic::new(Code::Usage, message)
             .with_note("the templates, the values or the file were changed, or values of `--set` are missing")
-            .with_help("stamp again, or compare with `stamp --diff`")
+            .with_help("stamp again, or compare with `dropforge diff`")
     }
 }
 

@@ -18,7 +18,7 @@ use crate::stderr::Stderr;
 /// Maximum number of conditions, loops and calls of an output.
 const ROWS: usize = 20_000;
 
-/// Print the conditions, loops and calls of a render, with their values
+/// Print the conditions, loops and calls of a render
 ///
 ///     dropforge trace app.yaml.tera -f values.yaml
 ///     dropforge trace chart/ -f prod.yaml --all
