@@ -219,3 +219,32 @@ fn random_values_and_the_time_have_to_be_allowed() {
     let text = render(&sandbox, &["--allow", "random", "--allow", "clock"]).expect(0).stdout;
     assert!(text.contains("\nb: 20"), "{text}");
 }
+
+#[test]
+fn annotations_of_a_chart_are_a_map_of_texts_that_may_be_nil() {
+    let template = r#"a: '{{ $a := .Chart.Annotations }}{{ toJson $a }} {{ typeOf $a }} {{ toJson .Chart.Annotations.x }} {{ index $a "x" | toJson }}
+  {{ empty $a }} {{ $a }} {{ printf "%#v" $a }} {{ toJson .Chart.Keywords }} {{ deepEqual $a (index (list $a) 0) }} {{ dict "a" $a | toYaml }}'
+"#;
+    let sandbox = Sandbox::with(&[("c/templates/a.yaml", template)]);
+    let nil = r#"null map[string]string "" ""
+  true map[] map[string]string(nil) [] true a: null"#;
+    for (annotations, shown) in [
+        ("", nil),
+        ("annotations: null\n", nil),
+        (
+            "annotations: {}\n",
+            r#"{} map[string]string "" ""
+  true map[] map[string]string{} [] true a: {}"#,
+        ),
+        (
+            "annotations: {x: z}\n",
+            r#"{"x":"z"} map[string]string "z" "z"
+  false map[x:z] map[string]string{"x":"z"} [] true a:
+  x: z"#,
+        ),
+    ] {
+        sandbox.write("c/Chart.yaml", &format!("apiVersion: v2\nname: web\nversion: 1.0.0\n{annotations}"));
+        let text = format!("---\n# Source: web/templates/a.yaml\na: '{shown}'\n");
+        assert_eq!(render(&sandbox, &[]).expect(0).stdout, text);
+    }
+}

@@ -319,12 +319,12 @@ impl<'a, E, G: FnMut(usize) -> Result<usize, E>> Json<'a, G> {
         Ok(())
     }
 
-    /// Appends text that may not be UTF-8. Other bytes become the escape of U+FFFD.
+    /// Appends text that may not be UTF-8. Other bytes become U+FFFD.
     fn octets(&mut self, bytes: &[u8]) -> Result<(), E> {
         self.out.push(b'"');
         for chunk in bytes.utf8_chunks() {
             self.fence.content(chunk.valid(), self.style, self.out)?;
-            chunk.invalid().iter().for_each(|_| self.out.push_str("\\ufffd"));
+            chunk.invalid().iter().for_each(|_| self.out.push_str("\u{fffd}"));
         }
         self.out.push(b'"');
         Ok(())

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::builtins::logic;
 use super::error::{error, quoted};
 use super::print::{NO_VALUE, print, shown, text_of};
-use super::values::{GoKind, items, kind, map_of, nil_list, target_name, truth, type_name};
+use super::values::{GoKind, items, kind, map_of, nil_list, target_name, truth, type_name, zero_element};
 use super::{error, hints, objects};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::float_format::shortest;
@@ -349,7 +349,10 @@ impl<'m> MissingPath<'m> {
                 let error = error::lacking(cx, error, parent, name, self.written(at).as_deref());
                 error::give(error, self.written(at + 1).as_deref(), self.field(at + 1))
             };
-            return self.missing_key(at).map_err(failed);
+            return match (self.mark, self.field(at + 1)) {
+                (None, None) => zero_element(cx, parent),
+                _ => self.missing_key(at).map_err(failed),
+            };
         }
         match parent {
             Value::Null if self.root == "data" && step == 0 => self.of_nothing(),

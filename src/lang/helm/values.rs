@@ -10,6 +10,7 @@
 //! | `[]byte` | [`Extended::Typed`] of [`BYTES`] around [`Extended::Bytes`] |
 //! | `[]interface{}`, `map[string]interface{}` | [`Value::List`], [`Value::Map`] |
 //! | `[]string`, `[]int` | [`Extended::Typed`] of [`STRINGS`], [`INTS`] |
+//! | `map[string]string` | [`Extended::Typed`] of `STRING_MAP` or, if it is nil, of `NIL_STRING_MAP` |
 //! | `time.Time`, `time.Duration` | [`Extended::Timestamp`], [`Extended::Duration`] |
 //! | `complex128` | [`Extended::Typed`] of `COMPLEX` around a list of two floats |
 //! | other types | [`Extended::Capsule`], named as in Go |
@@ -38,6 +39,9 @@ pub const INTS: Type<'static> = Type::List(&Type::Capsule("int"));
 /// The type `[]interface{}` of a list that is nil. Its elements are an empty list.
 pub(crate) const NIL_LIST: Type<'static> = Type::List(&Type::Dynamic);
 
+/// The type `[]string` of a list that is nil. Its elements are an empty list.
+pub(crate) const NIL_STRINGS: Type<'static> = Type::List(&Type::Capsule("string"));
+
 /// The type `[][]interface{}`.
 pub(crate) const CHUNKS: Type<'static> = Type::List(&Type::Capsule("[]interface {}"));
 
@@ -46,6 +50,9 @@ pub const CERTIFICATE: Type<'static> = Type::Capsule("sprig.certificate");
 
 /// The type `map[string]string`.
 pub(crate) const STRING_MAP: Type<'static> = Type::Map(&Type::String);
+
+/// The type `map[string]string` of a map that is nil. Its content is an empty map.
+pub(crate) const NIL_STRING_MAP: Type<'static> = Type::Map(&Type::Capsule("string"));
 
 /// The kind of a value's Go type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -214,6 +221,19 @@ pub fn items<'v>(value: Value<'v>) -> Option<&'v [Value<'v>]> {
     }
 }
 
+/// Returns the value of a key that a map does not have.
+pub(crate) fn zero_element<'v>(cx: &Cx<'v>, map: Value<'v>) -> Result<Value<'v>> {
+    match map.extended() {
+        Some(Extended::Typed(STRING_MAP | NIL_STRING_MAP, _)) => cx.borrowed(""),
+        _ => Ok(Value::Null),
+    }
+}
+
+/// Returns `true` for a slice or a map that is nil.
+pub(crate) fn is_nil_of_type(value: Value<'_>) -> bool {
+    matches!(value.extended(), Some(Extended::Typed(NIL_LIST | NIL_STRINGS | NIL_STRING_MAP, _)))
+}
+
 /// Returns the bytes of a string.
 pub fn text_bytes<'v>(value: Value<'v>) -> Option<&'v [u8]> {
     match value {
@@ -271,7 +291,7 @@ pub(crate) fn deep_equal<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<
 
 /// Compares two values except for what they contain, which is added to `open`.
 fn alike<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>, open: &mut Vec<(Value<'v>, Value<'v>)>) -> Result<bool> {
-    if type_name(a) != type_name(b) {
+    if type_name(a) != type_name(b) || is_nil_of_type(a) != is_nil_of_type(b) {
         return Ok(false);
     }
     if let (Some(a), Some(b)) = (items(a), items(b)) {
@@ -337,6 +357,11 @@ pub fn integers<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Result<Value<'v>> {
 
 /// Returns a `[]interface {}` that is nil.
 pub(crate) fn nil_list<'v>(cx: &Cx<'v>) -> Result<Value<'v>> {
+    nil_of_type(cx, NIL_LIST)
+}
+
+/// Returns a slice that is nil.
+pub(crate) fn nil_of_type<'v>(cx: &Cx<'v>, ty: Type<'v>) -> Result<Value<'v>> {
     let empty = cx.list(&[])?;
-    cx.extended(Extended::Typed(NIL_LIST, empty))
+    cx.extended(Extended::Typed(ty, empty))
 }

@@ -1,6 +1,7 @@
 //! Regular expressions, compiled once per session and charged once per render, and the caches that keep them.
 
 use std::cell::{OnceCell, RefCell};
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -226,72 +227,88 @@ impl Pattern<'_> {
 
     /// Replaces all matches. `$1`, `$name` and `${name}` in `template` are groups, and `$$` is `$`.
     pub fn replaced(&self, cx: &Cx<'_>, text: &str, template: &str) -> Result<String> {
-        self.charge_search(cx, text)?;
-        cx.charge(text.len())?;
-        let (mut out, mut done) = (String::new(), 0);
-        for captures in self.captures_iter(text) {
-            let Some(whole) = captures.get(0) else { continue };
-            out.push_str(text.get(done..whole.start()).unwrap_or(""));
-            self.expand(cx, template, &captures, &mut out)?;
-            done = whole.end();
-        }
-        out.push_str(text.get(done..).unwrap_or(""));
-        Ok(out)
+        let bytes = self.replaced_parts(cx, text, template.as_bytes(), &|range| part(text.as_bytes(), range))?;
+        // The parts are those of texts, cut at matches.
+        Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 
-    /// Replaces all matches by a text.
-    pub fn replaced_literally(&self, cx: &Cx<'_>, text: &str, by: &str) -> Result<String> {
+    /// Replaces all matches in `text`, like [`Pattern::replaced`]. The result has the bytes that `part` returns for ranges of it.
+    pub fn replaced_parts<'t>(
+        &self,
+        cx: &Cx<'_>,
+        text: &str,
+        template: &[u8],
+        part: &dyn Fn(Range<usize>) -> &'t [u8],
+    ) -> Result<Vec<u8>> {
         self.charge_search(cx, text)?;
         cx.charge(text.len())?;
-        let (mut out, mut done) = (String::new(), 0);
-        for found in self.find_iter(text) {
-            cx.charge(by.len())?;
-            out.extend([text.get(done..found.start()).unwrap_or(""), by]);
-            done = found.end();
+        let (mut out, mut done) = (Vec::new(), 0);
+        for captures in self.captures_iter(text) {
+            let Some(whole) = captures.get(0) else { continue };
+            out.extend_from_slice(part(done..whole.start()));
+            self.expand(cx, template, &|name| self.group(&captures, name).map_or(&[], part), &mut out)?;
+            done = whole.end();
         }
-        out.push_str(text.get(done..).unwrap_or(""));
+        out.extend_from_slice(part(done..text.len()));
         Ok(out)
     }
 
     /// Appends `template` with the groups of a match. Of groups with one name, the first in the match counts. A missing
     /// group is empty; any other `$` stands for itself.
-    fn expand(&self, cx: &Cx<'_>, template: &str, captures: &Captures<'_>, out: &mut String) -> Result<()> {
-        let mut push = |piece: &str| -> Result<()> {
+    fn expand<'t>(
+        &self,
+        cx: &Cx<'_>,
+        template: &[u8],
+        group: &dyn Fn(&str) -> &'t [u8],
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let mut push = |piece: &[u8]| -> Result<()> {
             cx.charge(piece.len())?;
-            out.push_str(piece);
+            out.extend_from_slice(piece);
             Ok(())
         };
-        let mut rest = template;
-        while let Some((before, after)) = rest.split_once('$') {
-            push(before)?;
+        let mut pieces = template.split(|byte| *byte == b'$');
+        push(pieces.next().unwrap_or_default())?;
+        while let Some(piece) = pieces.next() {
             cx.spend(1 + self.names().len() as u64 / 16)?;
-            rest = after;
-            if let Some((name, after)) = group_reference(rest) {
-                push(self.group(captures, name))?;
-                rest = after;
-            } else {
-                push("$")?;
-                rest = rest.strip_prefix('$').unwrap_or(rest);
+            match group_reference(piece) {
+                Some((name, after)) => {
+                    push(group(name))?;
+                    push(after)?;
+                }
+                None => {
+                    push(b"$")?;
+                    // After `$$`, a name is text.
+                    push(if piece.is_empty() { pieces.next().unwrap_or_default() } else { piece })?;
+                }
             }
         }
-        push(rest)
+        Ok(())
     }
 
-    fn group<'t>(&self, captures: &Captures<'t>, name: &str) -> &'t str {
+    fn group(&self, captures: &Captures<'_>, name: &str) -> Option<Range<usize>> {
         let group = match name.parse() {
             Ok(at) => captures.get(at),
             Err(_) => (1..).zip(self.names()).find_map(|(at, own)| captures.get(at).filter(|_| own == Some(name))),
         };
-        group.map_or("", |group| group.as_str())
+        group.map(|group| group.range())
     }
 }
 
-/// Splits a reference to a group into its name and the text after it.
-fn group_reference(rest: &str) -> Option<(&str, &str)> {
-    let (inside, close) = rest.strip_prefix('{').map_or((rest, ""), |inside| (inside, "}"));
+fn part(bytes: &[u8], range: Range<usize>) -> &[u8] {
+    bytes.get(range).unwrap_or_default()
+}
+
+/// Splits the text after a `$` into the name of a group and the rest.
+fn group_reference(piece: &[u8]) -> Option<(&str, &[u8])> {
+    let valid = piece.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    let (inside, close) = valid.strip_prefix('{').map_or((valid, ""), |inside| (inside, "}"));
     let end = inside.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(inside.len());
     let (name, after) = inside.split_at(end);
-    if name.is_empty() { None } else { after.strip_prefix(close).map(|after| (name, after)) }
+    if name.is_empty() || !after.starts_with(close) {
+        return None;
+    }
+    Some((name, part(piece, 2 * close.len() + name.len()..piece.len())))
 }
 
 #[cfg(test)]

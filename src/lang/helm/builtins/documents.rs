@@ -3,7 +3,7 @@
 use super::arguments::is_nil;
 use crate::error::failed;
 use crate::objects;
-use crate::values::NIL_LIST;
+use crate::values::{is_nil_of_type, items};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_machine::function::{Cx, Held};
 use dropforge_machine::functions;
@@ -65,10 +65,11 @@ const RAW: JsonStyle = JsonStyle::Exchanged { pretty: false, markup: false };
 /// A document, or the reason that it cannot be written.
 type Written<'v> = std::result::Result<Value<'v>, Refused<Box<Diagnostic>>>;
 
-/// Returns the view of values as plain data: maps with their current content.
-fn view<'v>(cx: &Cx<'v>) -> impl Fn(Value<'v>) -> TreeNode<'v, Value<'v>> {
-    |value| match (plain(value), value.extended()) {
-        (_, Some(Extended::Typed(NIL_LIST, _))) => TreeNode::Null,
+/// Returns the view of values as plain data: maps with their current content. Maps and slices that are nil are null, or else
+/// empty.
+fn view<'v>(cx: &Cx<'v>, has_nil: bool) -> impl Fn(Value<'v>) -> TreeNode<'v, Value<'v>> {
+    move |value| match (plain(value), value.extended()) {
+        _ if has_nil && is_nil_of_type(value) => TreeNode::Null,
         (_, Some(Extended::Capsule(Capsule { content: CapsuleContent::Texts([text, ..]), .. }))) => {
             TreeNode::Text(Text::new(text))
         }
@@ -83,13 +84,14 @@ fn view<'v>(cx: &Cx<'v>) -> impl Fn(Value<'v>) -> TreeNode<'v, Value<'v>> {
 
 fn yaml<'v>(cx: &Cx<'v>, value: Value<'v>, form: Form) -> Written<'v> {
     let (mut out, mut held) = (String::new(), Held::new(cx));
-    libyaml::write(Viewed(value, &view(cx)), form, &mut out, &mut |len| held.step(len))?;
+    let has_nil = matches!(form, Form::Json);
+    libyaml::write(Viewed(value, &view(cx, has_nil)), form, &mut out, &mut |len| held.step(len))?;
     Ok(cx.text(out.strip_suffix('\n').unwrap_or(&out))?)
 }
 
 fn json_text<'v>(cx: &Cx<'v>, value: Value<'v>, style: JsonStyle) -> Written<'v> {
     let (mut out, mut held) = (String::new(), Held::new(cx));
-    exchange_json(Viewed(value, &view(cx)), style, &mut out, &mut |len| held.step(len))?;
+    exchange_json(Viewed(value, &view(cx, true)), style, &mut out, &mut |len| held.step(len))?;
     Ok(cx.text(&out)?)
 }
 
@@ -198,7 +200,10 @@ fn toml_text<'v>(cx: &Cx<'v>, value: Value<'v>, (): ()) -> Written<'v> {
     if is_nil(value) {
         return Err(Refused::Stopped(failed("reflect: call of reflect.Value.Type on zero Value")));
     }
-    toml::write(Viewed(value, &view(cx)), &mut out, &mut |len| held.step(len))?;
+    if is_nil_of_type(value) {
+        return Ok(cx.borrowed(if items(value).is_some() { "[]" } else { "" })?);
+    }
+    toml::write(Viewed(value, &view(cx, true)), &mut out, &mut |len| held.step(len))?;
     Ok(cx.text(&out)?)
 }
 

@@ -3,7 +3,7 @@
 use crate::error;
 use crate::error::failed;
 use crate::print::shown;
-use crate::values::{BYTES, items, map_of, sized, string, text_bytes, type_name};
+use crate::values::{BYTES, items, map_of, sized, string, text_bytes, type_name, zero_element};
 use dropforge_base::diagnostics::{Diagnostic, Result, counted};
 use dropforge_machine::function::{Cx, Rest};
 use dropforge_machine::functions;
@@ -100,7 +100,7 @@ fn element<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Value<
     match (text_bytes(index), index) {
         (Some(key), _) => {
             let key = std::str::from_utf8(key).ok();
-            Ok(key.and_then(|key| map_of(cx, value)?.get(key)).unwrap_or(Value::Null))
+            key.and_then(|key| map_of(cx, value)?.get(key)).map_or_else(|| zero_element(cx, value), Ok)
         }
         (None, Value::Undefined | Value::Null) => {
             Err(failed("error calling index: value is nil; should be of type string"))

@@ -5,7 +5,7 @@ mod numbers;
 pub(super) use numbers::Spec;
 
 use crate::print::print as print_value;
-use crate::values::{GoKind, complex_parts, items, kind, map_of, string, text_bytes, type_name};
+use crate::values::{GoKind, complex_parts, is_nil_of_type, items, kind, map_of, string, text_bytes, type_name};
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::function::{Cx, Growing, Rest};
 use dropforge_machine::functions;
@@ -279,6 +279,9 @@ pub(in crate::builtins) fn value_text<'v>(
         GoKind::Int | GoKind::Int64 | GoKind::Uint8 | GoKind::Uint => scalar(integer_text(value, verb, spec), out)?,
         GoKind::Float => scalar(float_text(value.as_f64().unwrap_or(0.0), verb, spec), out)?,
         GoKind::Str => text_verb(cx, text_bytes(value).unwrap_or(b""), verb, spec, out)?,
+        GoKind::List | GoKind::Map if spec.syntax && is_nil_of_type(value) => {
+            return out.push(format!("{}(nil)", type_name(value)).as_bytes());
+        }
         GoKind::List => return list(cx, value, verb, spec, depth, out),
         GoKind::Map => return map(cx, value, verb, spec, depth, out),
         GoKind::Bytes => match (value.extended(), verb) {

@@ -6,7 +6,7 @@ use super::arguments::is_nil;
 use super::format::{Spec, value_text};
 use crate::error::{error, refused};
 use crate::print::message;
-use crate::values::{complex_parts, kind, text_bytes, truth, type_name};
+use crate::values::{complex_parts, is_nil_of_type, kind, text_bytes, truth, type_name};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::stdlib::byte_texts::repaired;
 use dropforge_machine::bytecode::BinaryOp;
@@ -130,11 +130,11 @@ fn incompatible(name: &str, a: Value<'_>, b: Value<'_>) -> Box<dropforge_base::d
     error(Code::TypeMismatch, format!("error calling {name}: incompatible types for comparison: {types}"))
 }
 
-/// Compares values of one kind. Nil equals nil, and no other value.
+/// Compares values of one kind. Nil equals nil, and no other value. That of maps and of slices does, too.
 fn equals<'v>(cx: &Cx<'v>, name: &str, a: Value<'v>, b: Value<'v>) -> Result<bool> {
-    let is_nil = |value: Value<'_>| matches!(value, Value::Undefined | Value::Null);
-    if is_nil(a) || is_nil(b) {
-        return Ok(is_nil(a) && is_nil(b));
+    let [a_nil, b_nil] = [a, b].map(|value| is_nil(value) || is_nil_of_type(value));
+    if is_nil(a) || is_nil(b) || (a_nil || b_nil) && kind(a) == kind(b) {
+        return Ok(a_nil && b_nil);
     }
     match (basic(a), basic(b)) {
         (Some(Basic::Str(x)), Some(Basic::Str(y))) => {

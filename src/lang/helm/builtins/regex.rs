@@ -1,9 +1,11 @@
-//! Functions of regular expressions in RE2 syntax. Bytes of a text that are not UTF-8 become invalid characters.
+//! Functions of regular expressions in RE2 syntax. Patterns find bytes that are not UTF-8 as invalid characters, and results have
+//! these bytes.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::error::failed;
-use crate::values::{nil_list, strings};
+use crate::values::{NIL_STRINGS, nil_of_type, string, strings};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_machine::function::{Cx, Pattern, Refusal};
 use dropforge_machine::functions;
@@ -65,52 +67,88 @@ fn in_backquotes(pattern: &str) -> String {
     if pattern.chars().all(is_raw) { format!("`{pattern}`") } else { crate::error::quoted(pattern) }
 }
 
-/// Returns the text of a string.
-fn text<'v>(cx: &Cx<'v>, bytes: &'v [u8]) -> Result<Cow<'v, str>> {
-    cx.spend(bytes.len() as u64 / 64)?;
-    let text = String::from_utf8_lossy(bytes);
-    if let Cow::Owned(owned) = &text {
-        cx.charge(owned.len())?;
+/// A text for a search: each byte that is not UTF-8 is an invalid character in it.
+struct Searched<'v> {
+    bytes: &'v [u8],
+    text: Cow<'v, str>,
+    /// Where the invalid characters are in `text`. They are longer than their bytes.
+    invalid: Vec<usize>,
+}
+
+/// Bytes by which an invalid character is longer than its byte.
+const LONGER: usize = char::REPLACEMENT_CHARACTER.len_utf8() - 1;
+
+impl<'v> Searched<'v> {
+    fn new(cx: &Cx<'v>, bytes: &'v [u8]) -> Result<Self> {
+        cx.spend(bytes.len() as u64 / 64)?;
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            return Ok(Self { bytes, text: Cow::Borrowed(text), invalid: Vec::new() });
+        }
+        let count = bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum::<usize>();
+        cx.charge(bytes.len() + count * (LONGER + size_of::<usize>()))?;
+        let (mut text, mut invalid) = (String::new(), Vec::new());
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            for _ in chunk.invalid() {
+                invalid.push(text.len());
+                text.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+        Ok(Self { bytes, text: Cow::Owned(text), invalid })
     }
-    Ok(text)
+
+    /// Returns the bytes of a range of the text.
+    fn part(&self, range: Range<usize>) -> &'v [u8] {
+        let at = |place: usize| place - LONGER * self.invalid.partition_point(|invalid| *invalid < place);
+        self.bytes.get(at(range.start)..at(range.end)).unwrap_or_default()
+    }
 }
 
-fn matches<'v>(cx: &Cx<'v>, pattern: &'v [u8], of: &'v [u8]) -> Result<bool> {
-    must_match(cx, pattern, of).or_else(|error| if error.code.is_limit() { Err(error) } else { Ok(false) })
+/// Returns the text of a pattern.
+fn pattern<'v>(cx: &Cx<'v>, bytes: &'v [u8]) -> Result<&'v str> {
+    cx.spend(bytes.len() as u64 / 64)?;
+    std::str::from_utf8(bytes).map_err(|error| {
+        let rest = String::from_utf8_lossy(bytes.get(error.valid_up_to()..).unwrap_or_default());
+        failed(format!("error parsing regexp: invalid UTF-8: {}", in_backquotes(&rest)))
+    })
 }
 
-fn must_match<'v>(cx: &Cx<'v>, pattern: &'v [u8], of: &'v [u8]) -> Result<bool> {
-    let (pattern, of) = (text(cx, pattern)?, text(cx, of)?);
-    let regex = compiled(cx, &pattern, true)?;
-    regex.charge_search(cx, &of)?;
-    Ok(regex.is_match(&of))
+fn matches<'v>(cx: &Cx<'v>, by: &'v [u8], of: &'v [u8]) -> Result<bool> {
+    must_match(cx, by, of).or_else(|error| if error.code.is_limit() { Err(error) } else { Ok(false) })
+}
+
+fn must_match<'v>(cx: &Cx<'v>, by: &'v [u8], of: &'v [u8]) -> Result<bool> {
+    let (by, of) = (pattern(cx, by)?, Searched::new(cx, of)?);
+    let regex = compiled(cx, by, true)?;
+    regex.charge_search(cx, &of.text)?;
+    Ok(regex.is_match(&of.text))
 }
 
 /// Returns a body that returns the first match.
 fn find<'v>(must: bool) -> impl Fn(&Cx<'v>, &'v [u8], &'v [u8]) -> Result<Value<'v>> {
-    move |cx, pattern, of| {
-        let (pattern, of) = (text(cx, pattern)?, text(cx, of)?);
-        let regex = compiled(cx, &pattern, must)?;
-        regex.charge_search(cx, &of)?;
-        cx.text(regex.find(&of).map_or("", |found| found.as_str()))
+    move |cx, by, of| {
+        let (by, of) = (pattern(cx, by)?, Searched::new(cx, of)?);
+        let regex = compiled(cx, by, must)?;
+        regex.charge_search(cx, &of.text)?;
+        string(cx, regex.find(&of.text).map_or(&[], |found| of.part(found.range())))
     }
 }
 
 /// Returns a `[]string`, which is nil if there are no items.
 fn list<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Result<Value<'v>> {
     if items.is_empty() {
-        return nil_list(cx);
+        return nil_of_type(cx, NIL_STRINGS);
     }
     strings(cx, items)
 }
 
 /// Returns the ranges of at most `most` matches, of all if it is negative.
-fn ranges(cx: &Cx<'_>, regex: &Pattern<'_>, text: &str, most: i64) -> Result<Vec<std::ops::Range<usize>>> {
+fn ranges(cx: &Cx<'_>, regex: &Pattern<'_>, text: &str, most: i64) -> Result<Vec<Range<usize>>> {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     regex.charge_search(cx, text)?;
     let mut all = Vec::new();
     for found in regex.find_iter(text).take(most) {
-        cx.charge(size_of::<std::ops::Range<usize>>() + size_of::<Value<'_>>())?;
+        cx.charge(size_of::<Range<usize>>() + size_of::<Value<'_>>())?;
         // The search after a match may read the rest of the text again.
         cx.spend(1 + (text.len() - found.end()) as u64 / 256)?;
         all.push(found.range());
@@ -120,51 +158,61 @@ fn ranges(cx: &Cx<'_>, regex: &Pattern<'_>, text: &str, most: i64) -> Result<Vec
 
 /// Returns a body that returns all matches.
 fn find_all<'v>(must: bool) -> impl Fn(&Cx<'v>, &'v [u8], &'v [u8], i64) -> Result<Value<'v>> {
-    move |cx, pattern, of, most| {
-        let (pattern, of) = (text(cx, pattern)?, text(cx, of)?);
-        let regex = compiled(cx, &pattern, must)?;
-        let found = ranges(cx, &regex, &of, most)?;
-        let item = |range: std::ops::Range<usize>| cx.text(of.get(range).unwrap_or(""));
-        list(cx, &found.into_iter().map(item).collect::<Result<Vec<_>>>()?)
+    move |cx, by, of, most| {
+        let (by, of) = (pattern(cx, by)?, Searched::new(cx, of)?);
+        let regex = compiled(cx, by, must)?;
+        let found = ranges(cx, &regex, &of.text, most)?;
+        list(cx, &found.into_iter().map(|range| string(cx, of.part(range))).collect::<Result<Vec<_>>>()?)
     }
 }
 
 /// Returns a body that replaces all matches.
 fn replace<'v>(must: bool) -> impl Fn(&Cx<'v>, &'v [u8], &'v [u8], &'v [u8]) -> Result<Value<'v>> {
-    move |cx, pattern, of, by| {
-        let (pattern, of, by) = (text(cx, pattern)?, text(cx, of)?, text(cx, by)?);
-        let regex = compiled(cx, &pattern, must)?;
-        cx.text(&regex.replaced(cx, &of, &by)?)
+    move |cx, source, of, template| {
+        let (by, of) = (pattern(cx, source)?, Searched::new(cx, of)?);
+        let regex = compiled(cx, by, must)?;
+        string(cx, &regex.replaced_parts(cx, &of.text, template, &|range| of.part(range))?)
     }
 }
 
 /// Returns a body that replaces all matches by a text without references to groups.
 fn replace_literally<'v>(must: bool) -> impl Fn(&Cx<'v>, &'v [u8], &'v [u8], &'v [u8]) -> Result<Value<'v>> {
-    move |cx, pattern, of, by| {
-        let (pattern, of, by) = (text(cx, pattern)?, text(cx, of)?, text(cx, by)?);
-        let regex = compiled(cx, &pattern, must)?;
-        cx.text(&regex.replaced_literally(cx, &of, &by)?)
+    move |cx, source, of, literal| {
+        let (by, of) = (pattern(cx, source)?, Searched::new(cx, of)?);
+        let regex = compiled(cx, by, must)?;
+        cx.charge(of.bytes.len())?;
+        regex.charge_search(cx, &of.text)?;
+        let (mut out, mut done) = (Vec::new(), 0);
+        for found in regex.find_iter(&of.text) {
+            cx.charge(literal.len())?;
+            out.extend_from_slice(of.part(done..found.start()));
+            out.extend_from_slice(literal);
+            done = found.end();
+        }
+        out.extend_from_slice(of.part(done..of.text.len()));
+        string(cx, &out)
     }
 }
 
 /// Returns a body that returns the parts between matches.
 fn split<'v>(must: bool) -> impl Fn(&Cx<'v>, &'v [u8], &'v [u8], i64) -> Result<Value<'v>> {
-    move |cx, pattern, of, most| {
-        let (pattern, of) = (text(cx, pattern)?, text(cx, of)?);
-        let regex = compiled(cx, &pattern, must)?;
+    move |cx, by, of, most| {
+        let (by, of) = (pattern(cx, by)?, Searched::new(cx, of)?);
+        let regex = compiled(cx, by, must)?;
         if most == 0 {
             return list(cx, &[]);
         }
-        if of.is_empty() && !pattern.is_empty() {
+        if of.bytes.is_empty() && !by.is_empty() {
             return strings(cx, &[cx.borrowed("")?]);
         }
-        let parts = between(&of, &ranges(cx, &regex, &of, most)?, usize::try_from(most).unwrap_or(usize::MAX));
-        list(cx, &parts.into_iter().map(|part| cx.text(part)).collect::<Result<Vec<_>>>()?)
+        let matches = ranges(cx, &regex, &of.text, most)?;
+        let parts = between(of.text.len(), &matches, usize::try_from(most).unwrap_or(usize::MAX));
+        list(cx, &parts.into_iter().map(|part| string(cx, of.part(part))).collect::<Result<Vec<_>>>()?)
     }
 }
 
 /// Returns the parts of a text between matches, at most `most`. An empty match at the start or end splits nothing.
-fn between<'t>(text: &'t str, matches: &[std::ops::Range<usize>], most: usize) -> Vec<&'t str> {
+fn between(length: usize, matches: &[Range<usize>], most: usize) -> Vec<Range<usize>> {
     let (mut parts, mut start, mut last) = (Vec::new(), 0, 0);
     for found in matches {
         if parts.len() + 1 == most {
@@ -172,12 +220,12 @@ fn between<'t>(text: &'t str, matches: &[std::ops::Range<usize>], most: usize) -
         }
         last = found.start;
         if found.end != 0 {
-            parts.push(text.get(start..last).unwrap_or(""));
+            parts.push(start..last);
         }
         start = found.end;
     }
-    if last != text.len() {
-        parts.push(text.get(start..).unwrap_or(""));
+    if last != length {
+        parts.push(start..length);
     }
     parts
 }
@@ -191,5 +239,5 @@ fn quote<'v>(cx: &Cx<'v>, bytes: &'v [u8]) -> Result<Value<'v>> {
         }
         out.push(*byte);
     }
-    crate::values::string(cx, &out)
+    string(cx, &out)
 }

@@ -1,12 +1,13 @@
 //! Parsing the files of a chart and of the charts in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::builtin_objects::FileSet;
 use super::metadata::Metadata;
 use super::read::{first_document, values};
 use super::schema::ChartSchema;
+use super::schema_read::Fetched;
 use super::source::{Bounds, Budget, ChartFile, ChartSource};
 use super::{Stage, archive, expanded, metadata_checks};
 use crate::error::GO_MESSAGE;
@@ -19,6 +20,9 @@ type Errors = Vec<Box<Diagnostic>>;
 
 /// The file of a chart's schema.
 const SCHEMA: &str = "values.schema.json";
+/// The place of fetched documents among the files of a chart: a JSON object with their texts by their URLs. Templates do not
+/// see it.
+pub(super) const FETCHED: &str = "values.schema.json#fetched";
 
 /// A parsed chart with the charts in its directory `charts/`.
 #[derive(Debug, Clone)]
@@ -57,7 +61,9 @@ impl Chart {
     pub fn load(source: &ChartSource) -> Result<Chart, Diagnostics> {
         let (bounds, is_unpacked) = (source.bounds, source.is_unpacked);
         let (budget, folder) = (Budget::new(bounds), source.folder.clone());
-        let mut loader = Loader { bounds, budget, errors: Vec::new(), charts: 0, is_unpacked, folder, name: None };
+        let fetched = source.fetched()?;
+        let (errors, charts, name) = (Vec::new(), 0, None);
+        let mut loader = Loader { bounds, budget, errors, charts, is_unpacked, folder, name, fetched };
         for file in &source.files {
             if let Err(error) = loader.budget.take(&file.path, file.bytes().len() as u64) {
                 return Err(vec![error].into());
@@ -71,6 +77,12 @@ impl Chart {
             },
             _ => Err(Stage::Load.all(loader.errors)),
         }
+    }
+
+    /// Adds the URLs of documents that schemas of the chart and of the charts in it refer to, and that are not there.
+    pub fn missing_schemas(&self, found: &mut BTreeSet<String>) {
+        found.extend(self.schema.iter().flat_map(|schema| schema.missing()).cloned());
+        self.charts.iter().for_each(|chart| chart.missing_schemas(found));
     }
 
     /// Returns the content of `Chart.yaml`.
@@ -141,6 +153,8 @@ struct Loader {
     folder: Option<Arc<str>>,
     /// The name of the outermost chart if it has no directory, once it is known.
     name: Option<String>,
+    /// Documents of other servers that schemas refer to.
+    fetched: Fetched,
 }
 
 /// The files of a chart by their role.
@@ -165,7 +179,7 @@ impl<'f> Sorted<'f> {
                 "requirements.yaml" => sorted.requirements = Some(file),
                 "values.yaml" => sorted.values = Some(file),
                 SCHEMA => sorted.schema = Some(file),
-                "Chart.lock" => {}
+                "Chart.lock" | FETCHED => {}
                 path if path.starts_with("templates/") => sorted.templates.push(file),
                 path => match path.strip_prefix("charts/") {
                     Some(rest) if !rest.ends_with(".prov") => {
@@ -269,7 +283,7 @@ impl Loader {
             Some(value) => self.stored(value)? == Data::Bool(true),
             None => false,
         };
-        Some(ChartSchema::new(self.source(file, at)?, files.clone(), fits_by_default))
+        Some(ChartSchema::new(self.source(file, at)?, (files.clone(), self.fetched.clone()), fits_by_default))
     }
 
     /// Returns the value that an artifact has of a file.

@@ -36,8 +36,8 @@ pub struct Metadata {
     pub sources: Vec<String>,
     /// Maintainers.
     pub maintainers: Vec<Maintainer>,
-    /// Annotations.
-    pub annotations: Vec<(String, String)>,
+    /// Annotations, if there is a map of them.
+    pub annotations: Option<Vec<(String, String)>>,
     /// The charts that this one depends on.
     pub dependencies: Vec<Dependency>,
     /// `true` if there is a list of them, which may be empty.
@@ -113,7 +113,7 @@ impl Metadata {
             keywords: fields.texts("keywords"),
             sources: fields.texts("sources"),
             maintainers: fields.list("maintainers", maintainer),
-            annotations: fields.entries("annotations"),
+            annotations: fields.get("annotations").is_some().then(|| fields.entries("annotations")),
             dependencies: fields.list("dependencies", dependency),
             has_dependencies: fields.get("dependencies").is_some(),
         };

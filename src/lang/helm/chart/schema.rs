@@ -7,7 +7,7 @@ use super::builtin_objects::FileSet;
 use super::dependencies::Tree;
 use super::explain::{documents, is_global};
 use super::merging::Merging;
-use super::schema_read::{Broken, compile};
+use super::schema_read::{Broken, Fetched, compile};
 use crate::error::GO_MESSAGE;
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::stdlib::paths;
@@ -32,6 +32,8 @@ pub(super) struct ChartSchema {
     source: Arc<Source>,
     /// The files of the chart that it may refer to.
     files: FileSet,
+    /// The documents of other servers that it may refer to.
+    fetched: Fetched,
     /// `true` if the chart's values are known to fit without any of a user.
     fits_by_default: bool,
     compiled: OnceLock<Result<Schema, Broken>>,
@@ -42,9 +44,14 @@ pub(super) struct ChartSchema {
 }
 
 impl ChartSchema {
-    pub(super) fn new(source: Arc<Source>, files: FileSet, fits_by_default: bool) -> Self {
+    pub(super) fn new(source: Arc<Source>, (files, fetched): (FileSet, Fetched), fits_by_default: bool) -> Self {
         let (compiled, data, places) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { source, files, fits_by_default, compiled, data, places }
+        Self { source, files, fetched, fits_by_default, compiled, data, places }
+    }
+
+    /// Returns the URLs of documents that it refers to and that are not there.
+    pub(super) fn missing(&self) -> &[String] {
+        self.compiled().err().map_or(&[], |broken| &broken.missing)
     }
 
     /// Returns the text of the file.
@@ -79,7 +86,7 @@ impl ChartSchema {
     }
 
     fn compiled(&self) -> Result<&Schema, &Broken> {
-        self.compiled.get_or_init(|| compile(self.source.text(), &self.files)).as_ref()
+        self.compiled.get_or_init(|| compile(self.source.text(), &self.files, &self.fetched)).as_ref()
     }
 
     /// Returns the paths of the properties that it declares ([`Schema::declared`]).
@@ -162,7 +169,9 @@ struct Problem {
 
 impl Problem {
     fn of(broken: &Broken) -> Self {
-        let help = broken.unloaded.then(|| "`--skip-schema-validation` renders without the schemas".to_owned());
+        let help =
+            "`dropforge deps build --schemas` fetches it, `--skip-schema-validation` renders without the schemas";
+        let help = broken.unloaded.then(|| help.to_owned());
         Self { text: broken.text.clone(), help, unloaded: broken.unloaded, ..Self::default() }
     }
 }

@@ -1,5 +1,9 @@
 //! Reads `values.schema.json` and the documents that it refers to.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use super::builtin_objects::FileSet;
 use dropforge_schema::{Documents, Draft, Schema, meta_schema};
 use dropforge_value::marshal::json_read;
@@ -17,39 +21,59 @@ pub(super) struct Broken {
     pub text: String,
     /// `true` if the schema refers to a document that is not there.
     pub unloaded: bool,
+    /// The URLs of documents that are not there.
+    pub missing: Vec<String>,
 }
+
+/// Documents of other servers, by their URLs.
+pub(super) type Fetched = Arc<BTreeMap<String, String>>;
 
 impl Broken {
     fn of(text: String) -> Self {
-        Self { text, unloaded: false }
+        Self { text, unloaded: false, missing: Vec::new() }
     }
 }
 
-/// Compiles the schema of a chart with these files. Nothing is fetched: a reference to a URL beside the schema's own leads to
-/// the file of the chart at that place.
+/// Compiles the schema of a chart with these files. A reference to a URL beside the schema's own leads to the file of the chart
+/// at that place, another one to a document that was fetched before.
 ///
 /// # Errors
 /// Why the schema cannot be used.
-pub(super) fn compile(text: &str, files: &FileSet) -> Result<Schema, Broken> {
+pub(super) fn compile(text: &str, files: &FileSet, fetched: &Fetched) -> Result<Schema, Broken> {
+    let missing = RefCell::new(Vec::new());
+    let compiled = compile_with(text, files, fetched, &missing);
+    compiled.map_err(|broken| Broken { missing: missing.take(), ..broken })
+}
+
+fn compile_with(
+    text: &str,
+    files: &FileSet,
+    fetched: &Fetched,
+    missing: &RefCell<Vec<String>>,
+) -> Result<Schema, Broken> {
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::once(&names);
     let root = read(&arena, &shapes, text).map_err(Broken::of)?;
     let field = |name: &str| root.as_map().and_then(|map| map.get(name)).and_then(|value| value.as_str());
     let folder = ["$id", "id"].into_iter().find_map(field).and_then(|id| id.rsplit_once('/')).map(|(folder, _)| folder);
-    let load = |url: &str| match (meta_schema(url), beside(files, folder, url)) {
+    let known = |url: &str| beside(files, folder, url).or_else(|| fetched.get(url).map(String::as_str));
+    let load = |url: &str| match (meta_schema(url), known(url)) {
         (Some(data), _) => {
             let value = InputBuilder::new(&arena, &shapes).with_numbers(Numbers::Whole).data(data);
             value.map_err(|error| error.to_string()).and_then(|value| held(&arena, value))
         }
         (None, Some(text)) => read(&arena, &shapes, text),
-        (None, None) => Err("the chart has no such file, and nothing is fetched".to_owned()),
+        (None, None) => {
+            missing.borrow_mut().push(url.to_owned());
+            Err("the chart has no such file, and it was not fetched".to_owned())
+        }
     };
     let uri = field("$schema").filter(|uri| *uri != URL);
     let draft = match uri.map(|uri| draft(uri).ok_or(uri)) {
         None => Draft::Draft202012,
         Some(Ok(draft)) => draft,
         Some(Err(uri)) => {
-            let unloaded = |why| Broken { text: format!("failing loading {uri:?}: {why}"), unloaded: true };
+            let unloaded = |why| Broken { unloaded: true, ..Broken::of(format!("failing loading {uri:?}: {why}")) };
             let meta = load(uri.trim_end_matches('#')).map_err(unloaded)?;
             let uri = meta.as_map().and_then(|map| map.get("$schema")).and_then(|uri| uri.as_str());
             uri.and_then(self::draft).unwrap_or(Draft::Draft202012)
@@ -60,7 +84,8 @@ pub(super) fn compile(text: &str, files: &FileSet) -> Result<Schema, Broken> {
             true => error.message.clone(),
             false => format!("- schema at '{}': {}", error.pointer, error.message),
         });
-        Broken { text: lines.collect::<Vec<_>>().join("\n"), unloaded: errors.iter().any(|error| error.unloaded) }
+        let unloaded = errors.iter().any(|error| error.unloaded);
+        Broken { unloaded, ..Broken::of(lines.collect::<Vec<_>>().join("\n")) }
     })
 }
 

@@ -2,10 +2,13 @@
 
 pub use dropforge_base::stdlib::encodings::base64 as to_base64;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::load::FETCHED;
+use super::schema_read::Fetched;
 use super::{Stage, archive, directory};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 use dropforge_base::files::unreadable;
@@ -104,6 +107,11 @@ impl ChartFile {
     /// Returns the content.
     pub fn bytes(&self) -> &[u8] {
         self.content.bytes()
+    }
+
+    /// Returns `true` for the documents of schemas, which are not in the chart's directory.
+    pub fn is_fetched(&self) -> bool {
+        self.path == FETCHED
     }
 
     /// Returns the same file, without `prefix` in its path.
@@ -209,6 +217,29 @@ impl ChartSource {
             false => one.clone(),
         };
         Self { files: self.files.iter().map(changed).collect(), ..self.like() }
+    }
+
+    /// Returns the chart with documents that its schemas, and those of the charts in it, refer to by their URLs.
+    ///
+    /// # Errors
+    /// `limit.source_bytes` if they are longer than a file of a chart may be.
+    pub fn with_schemas(mut self, documents: &BTreeMap<String, String>) -> Result<Self> {
+        self.files.retain(|file| !file.is_fetched());
+        if !documents.is_empty() {
+            let text = serde_json::to_vec(documents).unwrap_or_default();
+            Budget::new(self.bounds).take(FETCHED, text.len() as u64)?;
+            self.files.push(file(FETCHED.to_owned(), &text)?);
+        }
+        Ok(self)
+    }
+
+    /// Returns the documents that schemas refer to.
+    pub(super) fn fetched(&self) -> Result<Fetched> {
+        let Some(file) = self.files.iter().find(|file| file.is_fetched()) else { return Ok(Fetched::default()) };
+        let documents = serde_json::from_slice(file.bytes()).map_err(|error| {
+            Stage::Load.error(Code::InputStructure, format!("the documents of schemas cannot be read: {error}"))
+        })?;
+        Ok(Arc::new(documents))
     }
 
     /// Returns a chart without files, which is else like this one.

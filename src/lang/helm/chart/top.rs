@@ -4,8 +4,9 @@ use super::builtin_objects::Release;
 use super::metadata::{Dependency, Maintainer, Metadata};
 use super::plan::{Plan, PlannedChart, PlannedTemplate};
 use crate::objects;
+use crate::values::{NIL_STRING_MAP, STRING_MAP};
 use dropforge_base::diagnostics::Result;
-use dropforge_value::{Data, DataMap, InputBuilder, Numbers, Value};
+use dropforge_value::{Arena, Data, DataMap, Extended, InputBuilder, Numbers, Value};
 
 /// The keys of the map of a chart. In a program that changes maps `Template` follows.
 const KEYS: [&str; 6] = ["Capabilities", "Chart", "Files", "Release", "Subcharts", "Values"];
@@ -129,7 +130,7 @@ impl<'v> Base<'v> {
         let known = plan.capabilities.objects.iter().map(|object| builder.data(object)).collect::<Result<Vec<_>>>()?;
         let capabilities = objects::capabilities(arena, &plan.capabilities, &known);
         let of_chart = |chart: &'v PlannedChart| -> Result<_> {
-            Ok([capabilities, builder.data_map(&chart.data)?, objects::files(arena, &chart.files)])
+            Ok([capabilities, typed(arena, builder.data_map(&chart.data)?), objects::files(arena, &chart.files)])
         };
         let of_template = |template: &'v PlannedTemplate| {
             let name = arena.text(template.name());
@@ -246,12 +247,27 @@ fn place<'v>(builder: &InputBuilder<'v, '_>, chart: &PlannedChart, name: Value<'
     builder.map(&["BasePath", "Name"], &[builder.arena().text(&chart.base_path()), name])
 }
 
-/// Returns `.Chart`.
+/// The field of `.Chart` that is a `map[string]string`.
+const ANNOTATIONS: &str = "Annotations";
+
+/// Returns `.Chart` with its type of annotations, which are nil if there are none.
+fn typed<'v>(arena: &'v Arena, chart: Value<'v>) -> Value<'v> {
+    let of = |value| match value {
+        Value::Null => arena.extended(Extended::Typed(NIL_STRING_MAP, arena.map(&[]))),
+        annotations => arena.extended(Extended::Typed(STRING_MAP, annotations)),
+    };
+    let entries = chart.as_map().into_iter().flat_map(|map| map.iter());
+    let entries: Vec<_> =
+        entries.map(|(key, value)| (key, if key == ANNOTATIONS { of(value) } else { value })).collect();
+    arena.map(&entries)
+}
+
+/// Returns the fields of `.Chart` as data.
 pub(super) fn chart_data(metadata: &Metadata, is_root: bool) -> DataMap {
-    let annotations = metadata.annotations.iter().map(|(key, value)| (key.clone(), text(value)));
+    let of = |all: &Vec<(String, String)>| all.iter().map(|(key, value)| (key.clone(), text(value))).collect();
     map([
         ("APIVersion", text(&metadata.api_version)),
-        ("Annotations", Data::Map(annotations.collect())),
+        (ANNOTATIONS, metadata.annotations.as_ref().map_or(Data::Null, |all| Data::Map(of(all)))),
         ("AppVersion", text(&metadata.app_version)),
         ("Condition", text(&metadata.condition)),
         ("Dependencies", Data::List(metadata.dependencies.iter().map(dependency).collect())),

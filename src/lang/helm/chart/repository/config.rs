@@ -24,6 +24,8 @@ pub struct Repository {
     pub ca_file: String,
     /// The file of a certificate for the client; may be empty.
     pub cert_file: String,
+    /// The file of the key of this certificate; may be empty.
+    pub key_file: String,
     /// The certificate of the server is not checked.
     pub insecure: bool,
     /// Other hosts that the index names may see the password.
@@ -69,6 +71,7 @@ fn repository(item: &Data) -> Option<Repository> {
         password: fields.text("password"),
         ca_file: fields.text("caFile"),
         cert_file: fields.text("certFile"),
+        key_file: fields.text("keyFile"),
         insecure: fields.flag("insecure_skip_tls_verify"),
         pass_credentials_all: fields.flag("pass_credentials_all"),
     };

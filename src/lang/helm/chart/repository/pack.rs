@@ -161,7 +161,8 @@ fn chart_file(metadata: &Metadata) -> String {
     let filled = |text: &str| filled(&clean(text));
     let is_old = metadata.api_version == "v1";
     let dependencies = metadata.dependencies.iter().filter(|_| !is_old).map(|one| sorted(&fields(one)));
-    let annotations = metadata.annotations.iter().map(|(key, value)| (key.clone(), Data::Str(value.clone())));
+    let annotations = metadata.annotations.as_ref().filter(|all| !all.is_empty());
+    let annotation = |(key, value): &(String, String)| (key.clone(), Data::Str(value.clone()));
     let fields = [
         ("name", filled(&metadata.name)),
         ("home", filled(&metadata.home)),
@@ -176,7 +177,7 @@ fn chart_file(metadata: &Metadata) -> String {
         ("tags", filled(&metadata.tags)),
         ("appVersion", filled(&metadata.app_version)),
         ("deprecated", metadata.deprecated.then_some(Data::Bool(true))),
-        ("annotations", (!metadata.annotations.is_empty()).then(|| Data::Map(annotations.collect()))),
+        ("annotations", annotations.map(|all| Data::Map(all.iter().map(annotation).collect()))),
         ("kubeVersion", filled(&metadata.kube_version)),
         ("dependencies", listed(dependencies.collect())),
         ("type", filled(&metadata.kind)),

@@ -71,7 +71,7 @@ fn metadata_is_read_as_text() {
     let metadata = chart.metadata();
     assert_eq!((metadata.api_version.as_str(), metadata.app_version.as_str()), ("v1", "1.1"));
     assert_eq!(metadata.keywords, ["1", "a"]);
-    assert_eq!(metadata.annotations, [("b".to_owned(), "true".to_owned())]);
+    assert_eq!(metadata.annotations, Some(vec![("b".to_owned(), "true".to_owned())]));
 }
 
 #[test]
