@@ -4,7 +4,7 @@ mod contents;
 mod reach;
 mod sops;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,6 +40,8 @@ pub(crate) struct InputFiles {
     copies: Vec<(PathBuf, String)>,
     /// The folders that links of charts may lead to.
     follow_links: Vec<PathBuf>,
+    /// The documents that schemas of charts refer to, by their URLs.
+    schemas: BTreeMap<String, String>,
     /// The digest of all that was read, if it is wanted.
     digest: Option<PlanDigest>,
     /// The files that were read, for a state.
@@ -90,6 +92,7 @@ impl InputFiles {
             fetched: Default::default(),
             copies: Vec::new(),
             follow_links: Vec::new(),
+            schemas: BTreeMap::new(),
             digest: None,
             log: ReadLog::default(),
             open: OpenFiles::default(),
@@ -168,9 +171,11 @@ impl InputFiles {
     /// Notes the files of a chart. A packed one is like a directory.
     pub(crate) fn note_chart(&mut self, path: &Path, chart: &ChartSource) {
         self.given.push(path.to_owned());
-        self.given.extend(chart.files().iter().map(|file| path.join(file.path())));
         let here = self.path_from_here(path);
-        chart.files().iter().for_each(|file| self.log.note(&format!("{here}/{}", file.path()), file.bytes()));
+        for file in chart.files().iter().filter(|file| !file.is_fetched()) {
+            self.given.push(path.join(file.path()));
+            self.log.note(&format!("{here}/{}", file.path()), file.bytes());
+        }
     }
 
     /// Returns the notes of the files that were read.
@@ -207,6 +212,16 @@ impl InputFiles {
     pub(crate) fn name_copy(&mut self, copy: &Path, url: &str) {
         self.log.copied(path_from_here(copy), url);
         self.copies.push((copy.to_owned(), url.to_owned()));
+    }
+
+    /// Adds documents that schemas of charts refer to.
+    pub(crate) fn add_schemas(&mut self, schemas: BTreeMap<String, String>) {
+        self.schemas.extend(schemas);
+    }
+
+    /// Returns the documents that schemas of charts refer to.
+    pub(crate) fn schemas(&self) -> &BTreeMap<String, String> {
+        &self.schemas
     }
 
     /// Lets links of charts lead to these folders.

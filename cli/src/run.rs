@@ -548,7 +548,7 @@ pub(crate) fn bar(clusters: usize, stderr: &Stderr) -> ProgressBar {
 }
 
 /// Returns the style of a template with `{speed}`, a whole number per second.
-fn style(template: &str) -> Option<ProgressStyle> {
+pub(crate) fn style(template: &str) -> Option<ProgressStyle> {
     let speed = |state: &ProgressState, out: &mut dyn Write| {
         let _ = write!(out, "{}/s", HumanFloatCount(state.per_sec().round()));
     };

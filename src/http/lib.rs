@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `cause` | the table of causes |
 //! | `body` | bodies with a bound |
+//! | `trust` | certificates: of authorities, and of the client |
 //! | `pace` | connections that end when a server is too slow |
 
 #![cfg_attr(
@@ -17,15 +18,16 @@
 mod body;
 mod cause;
 mod pace;
+mod trust;
 
 use std::time::Duration;
 
-use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{Connector, DefaultConnector};
 
 pub use body::{Bounded, TooLong, read_all};
 pub use cause::{Cause, Retry, cause_of};
+pub use trust::{Identity, NoCertificate, Trust};
 pub use ureq;
 
 /// Options of a client.
@@ -41,14 +43,14 @@ pub struct ClientOptions {
     pub plain: bool,
     /// Maximum number of redirects to follow. The response to one more is returned.
     pub redirects: u32,
-    /// Authorities to trust instead of the public ones, in PEM form.
-    pub authorities: Option<Vec<u8>>,
+    /// Certificates.
+    pub trust: Trust,
 }
 
 /// Returns a client. Statuses are no errors of it.
 ///
 /// # Errors
-/// The authorities have no certificate.
+/// A file of certificates or of a key is not one.
 pub fn client(options: &ClientOptions) -> Result<ureq::Agent, NoCertificate> {
     let idle = Some(options.idle);
     let config = ureq::Agent::config_builder()
@@ -65,26 +67,7 @@ pub fn client(options: &ClientOptions) -> Result<ureq::Agent, NoCertificate> {
         .timeout_send_body(idle)
         .timeout_recv_response(idle)
         .timeout_per_read(idle);
-    let config = match &options.authorities {
-        Some(pem) => config.tls_config(trusting(pem)?),
-        None => config,
-    };
+    let config = config.tls_config(options.trust.config()?);
     let connector = DefaultConnector::default().chain(pace::Paced { idle: options.idle });
     Ok(ureq::Agent::with_parts(config.build(), connector, DefaultResolver::default()))
-}
-
-/// There is no certificate in a file of authorities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NoCertificate;
-
-fn trusting(pem: &[u8]) -> Result<TlsConfig, NoCertificate> {
-    let certificate = |item: Result<PemItem<'static>, _>| match item {
-        Ok(PemItem::Certificate(certificate)) => Some(certificate),
-        _ => None,
-    };
-    let trusted: Vec<_> = parse_pem(pem).filter_map(certificate).collect();
-    if trusted.is_empty() {
-        return Err(NoCertificate);
-    }
-    Ok(TlsConfig::builder().root_certs(RootCerts::new_with_certs(&trusted)).build())
 }

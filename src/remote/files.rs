@@ -10,14 +10,14 @@ use bytes::Bytes;
 use http::{Request, StatusCode, Uri, header};
 
 use crate::failure::{Failure, Patience, Permanent};
-use crate::http::{broken, error_text, failure_of, is_transient, overloaded, send};
+use crate::http::{StoreOptions, broken, error_text, failure_of, is_transient, overloaded, send};
 use crate::notice;
 use crate::oci::basic;
 use dropforge_base::credentials;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 use dropforge_base::mask::Mask;
 use dropforge_http::ureq::{self, Agent};
-use dropforge_http::{Bounded, Cause, ClientOptions, client};
+use dropforge_http::{Bounded, Cause, ClientOptions, Trust, client};
 
 /// Maximum number of redirects of one request.
 const REDIRECTS: usize = 5;
@@ -26,15 +26,13 @@ const LONGEST: Duration = Duration::from_secs(600);
 /// Length of the pieces in which a body is read.
 const PIECE: usize = 64 << 10;
 
-/// A user name and a password for one origin: scheme, host and port.
+/// A user name and a password for one origin.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Login {
     /// The user name.
     pub user: String,
     /// The password.
     pub password: String,
-    /// A URL of the origin.
-    pub origin: String,
     /// Other origins may see the password as well, if they are asked directly. Redirects never lead it there.
     pub everywhere: bool,
 }
@@ -42,50 +40,59 @@ pub struct Login {
 impl std::fmt::Debug for Login {
     /// Leaves out the secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Login({})", self.origin)
+        f.write_str("Login")
     }
 }
 
 /// A client of web servers.
 #[derive(Debug, Clone)]
 pub struct WebFiles {
+    /// The client for the origin of the repository.
     agent: Agent,
+    /// The client for other origins: they do not see the certificate of the client, and have to show their own.
+    others: Agent,
+    origin: String,
     login: Option<Login>,
     patience: Patience,
 }
 
+/// A function that gets the length of what has come so far.
+type Progress<'p> = &'p dyn Fn(u64);
+
 impl WebFiles {
-    /// Returns a client that logs in with `login`, and trusts `authorities` in PEM form instead of the public ones.
+    /// Returns a client of the files at `origin` and elsewhere. It logs in with `login`. The certificate of the client, and the
+    /// trust in any certificate, are for the origin only.
     ///
     /// # Errors
-    /// `store.failed` if the authorities have no certificate.
-    pub fn new(login: Option<Login>, authorities: Option<Vec<u8>>, patience: Patience) -> Result<Self> {
-        let options = ClientOptions {
-            connect: Duration::from_secs(5),
-            idle: Duration::from_secs(30),
-            connections: 8,
-            plain: true,
-            redirects: 0,
-            authorities,
+    /// `store.failed` if certificates cannot be used.
+    pub fn new(origin: &str, login: Option<Login>, trust: Trust, store: &StoreOptions) -> Result<Self> {
+        let agent = |trust| {
+            let options = ClientOptions {
+                connect: Duration::from_secs(5),
+                idle: store.timeout,
+                connections: 8,
+                plain: true,
+                redirects: 0,
+                trust,
+            };
+            client(&options).map_err(|why| Diagnostic::new(Code::StoreFailed, why.to_string()))
         };
-        let agent = client(&options).map_err(|_| {
-            Diagnostic::new(Code::StoreFailed, "the file of authorities to trust has no certificate in PEM form")
-        })?;
-        Ok(Self { agent, login, patience })
+        let others = agent(Trust { authorities: trust.authorities.clone(), ..Trust::default() })?;
+        Ok(Self { agent: agent(trust)?, others, origin: origin.to_owned(), login, patience: store.patience })
     }
 
     /// Writes the file at `url`, of at most `max` bytes, to the empty file `to`. `what` is a verb and a noun for errors,
-    /// such as `read the index`.
+    /// such as `read the index`. `progress` is called with the length of what has come so far.
     ///
     /// # Errors
     /// `store.bad_url`, `store.missing`, `store.denied`, `store.unreachable`, `store.failed`; `limit.source_bytes`;
     /// `file.write_failed`.
-    pub fn fetch(&self, what: &str, url: &str, max: u64, to: &mut File) -> Result<()> {
+    pub fn fetch(&self, what: &str, url: &str, max: u64, (to, progress): (&mut File, Progress<'_>)) -> Result<()> {
         let start: Uri = url.parse().map_err(|_| bad_url(url))?;
         if !matches!(start.scheme_str(), Some("http" | "https")) || start.host().is_none_or(str::is_empty) {
             return Err(bad_url(url));
         }
-        let attempt = || self.attempt(&start, max, to);
+        let attempt = || self.attempt(&start, max, (to, progress));
         let waiting = credentials::hidden(&Mask::none(), &format!("waiting for `{url}`"));
         let result = notice::watch(&waiting, || self.patience.repeat(attempt));
         result.map_err(|failure| {
@@ -104,12 +111,19 @@ impl WebFiles {
     }
 
     /// Makes one attempt and follows redirects.
-    fn attempt(&self, start: &Uri, max: u64, to: &mut File) -> std::result::Result<(), Failure> {
+    fn attempt(
+        &self,
+        start: &Uri,
+        max: u64,
+        (to, progress): (&mut File, Progress<'_>),
+    ) -> std::result::Result<(), Failure> {
         let began = Instant::now();
         let (mut url, mut may_log_in) = (start.clone(), self.may_log_in(start));
         for _ in 0..=REDIRECTS {
             let response = self.request(&url, may_log_in)?;
-            let Some(location) = redirect(&response) else { return self.body(&url, response, (max, began), to) };
+            let Some(location) = redirect(&response) else {
+                return self.body(&url, response, (max, began), (to, progress));
+            };
             let next = resolve(&url, &location)?;
             may_log_in &= origin(&url) == origin(&next);
             url = next;
@@ -118,9 +132,12 @@ impl WebFiles {
     }
 
     fn may_log_in(&self, url: &Uri) -> bool {
-        self.login.as_ref().is_some_and(|login| {
-            login.everywhere || login.origin.parse().is_ok_and(|own: Uri| origin(&own) == origin(url))
-        })
+        self.login.as_ref().is_some_and(|login| login.everywhere || self.is_own(url))
+    }
+
+    /// Returns `true` for a URL of the origin.
+    fn is_own(&self, url: &Uri) -> bool {
+        self.origin.parse().is_ok_and(|own: Uri| origin(&own) == origin(url))
     }
 
     fn request(&self, url: &Uri, may_log_in: bool) -> std::result::Result<http::Response<ureq::Body>, Failure> {
@@ -129,7 +146,7 @@ impl WebFiles {
             request = request.header(header::AUTHORIZATION, basic(&login.user, &login.password));
         }
         let request = request.body(Bytes::new()).map_err(|error| refused(&error.to_string()))?;
-        send(&self.agent, request).map_err(failure_of)
+        send(if self.is_own(url) { &self.agent } else { &self.others }, request).map_err(failure_of)
     }
 
     /// Writes the body of a response.
@@ -138,7 +155,7 @@ impl WebFiles {
         url: &Uri,
         response: http::Response<ureq::Body>,
         (max, began): (u64, Instant),
-        to: &mut File,
+        (to, progress): (&mut File, Progress<'_>),
     ) -> std::result::Result<(), Failure> {
         let (head, body) = response.into_parts();
         if is_transient(head.status) {
@@ -173,6 +190,7 @@ impl WebFiles {
                 return Err(refused(&format!("it takes longer than {} s", LONGEST.as_secs())));
             }
             written += count as u64;
+            progress(written);
             to.write_all(piece.get(..count).unwrap_or_default()).map_err(unwritable)?;
         }
         match expected {
@@ -321,13 +339,11 @@ mod tests {
 
     #[test]
     fn only_the_origin_sees_the_password() {
-        let login = |everywhere| Login {
-            user: "u".to_owned(),
-            password: "s3cret".to_owned(),
-            origin: "https://h/charts".to_owned(),
-            everywhere,
+        let login = |everywhere| Login { user: "u".to_owned(), password: "s3cret".to_owned(), everywhere };
+        let files = |everywhere| {
+            let (origin, login) = ("https://h/charts", Some(login(everywhere)));
+            WebFiles::new(origin, login, Trust::default(), &StoreOptions::default()).unwrap()
         };
-        let files = |everywhere| WebFiles::new(Some(login(everywhere)), None, Patience::default()).unwrap();
         let may = |everywhere, url: &str| files(everywhere).may_log_in(&url.parse().unwrap());
         for (url, is_own) in [
             ("https://h/x", true),

@@ -31,7 +31,7 @@ use dropforge_base::credentials;
 use dropforge_base::diagnostics::Diagnostic;
 use dropforge_base::mask::Mask;
 use dropforge_http::ureq::{self, Agent};
-use dropforge_http::{Bounded, Cause, ClientOptions as HttpOptions, Retry, cause_of, client, read_all};
+use dropforge_http::{Bounded, Cause, ClientOptions as HttpOptions, Retry, Trust, cause_of, client, read_all};
 
 /// Time without progress after which a request is given up.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -99,9 +99,9 @@ impl Connector {
             connections: self.connections,
             plain,
             redirects: 0,
-            authorities: None,
+            trust: Trust::default(),
         };
-        // Without authorities there is no error.
+        // Without certificates there is no error.
         client(&options).unwrap_or_else(|_| Agent::new_with_defaults())
     }
 }

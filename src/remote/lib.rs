@@ -41,6 +41,7 @@ mod task;
 mod transfer;
 
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use dropforge_http::{Identity, Trust};
 pub use failure::Patience;
 pub use files::{Login, WebFiles, join_url};
 pub use http::StoreOptions;

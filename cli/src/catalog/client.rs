@@ -16,7 +16,7 @@ use dropforge_catalog::store::{address, without_password};
 use dropforge_catalog::{CatalogError, ErrorKind};
 use dropforge_http::ureq::Agent;
 use dropforge_http::ureq::http::{HeaderName, Request, Response, Uri};
-use dropforge_http::{ClientOptions, cause_of, client, read_all};
+use dropforge_http::{ClientOptions, Trust, cause_of, client, read_all};
 
 use crate::duration::duration;
 use crate::exit::Failed;
@@ -258,7 +258,8 @@ fn agent(args: &ConnectionArgs, files: &mut InputFiles) -> ClientResult<Agent> {
         None => None,
     };
     let (connect, idle) = (CONNECT.min(args.timeout), args.timeout);
-    let options = ClientOptions { connect, idle, connections: 2, plain: true, redirects: 5, authorities };
+    let trust = Trust { authorities, ..Trust::default() };
+    let options = ClientOptions { connect, idle, connections: 2, plain: true, redirects: 5, trust };
     client(&options).map_err(|_| {
         let path = args.ca_file.clone().unwrap_or_default();
         let message = format!("`{}` has no certificate in PEM form", path.display());

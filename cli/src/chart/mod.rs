@@ -20,6 +20,7 @@ use dropforge::engine::chart::ChartTemplate;
 
 use crate::artifacts;
 use crate::input::InputFiles;
+use crate::locked_charts::{self, ProjectLock};
 
 /// Returns `true` for a directory with a `Chart.yaml`, for a file named `*.tgz`, and for an artifact of a chart.
 pub(crate) fn is_chart(path: &Path) -> bool {
@@ -38,7 +39,12 @@ pub(crate) fn is_source(path: &Path) -> bool {
 /// Errors of reading them.
 pub(crate) fn source(path: &Path, files: &InputFiles) -> Result<ChartSource> {
     let source = ChartSource::open_following(path, files.followed())?;
-    Ok(if path.is_dir() { source.in_folder(&files.path_from_here(path)) } else { source })
+    if !path.is_dir() {
+        return source.with_schemas(files.schemas());
+    }
+    let mut schemas = locked_charts::schemas(&ProjectLock::read(&path.join("Chart.yaml"))?)?;
+    schemas.extend(files.schemas().clone());
+    source.in_folder(&files.path_from_here(path)).with_schemas(&schemas)
 }
 
 /// Opens a chart: a directory, a packed one, or an artifact.
@@ -116,7 +122,7 @@ pub(crate) fn add_to_digest(path: &Path, digest: &mut PlanDigest, files: &mut In
         digest.bytes(&files.bytes(path, "-")?);
         return Ok(());
     }
-    for file in ChartSource::open_following(path, files.followed())?.files() {
+    for file in source(path, files)?.files() {
         digest.text(file.path());
         digest.bytes(file.bytes());
     }

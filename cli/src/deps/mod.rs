@@ -3,25 +3,32 @@
 //! | module | content |
 //! |---|---|
 //! | `sources`, `versions` | repositories and registries: indexes, tags, downloads; the choice of versions |
+//! | `secrets` | users, passwords and tokens in URLs |
 //! | `chart` | `build` and `update` of a chart's folder: `charts/` and `Chart.lock` |
 //! | `list`, `verify` | the state of a chart's dependencies |
 //! | `project` | the lock and the fetched charts of a project |
+//! | `schemas` | what schemas of charts refer to |
 
 mod chart;
 mod list;
 mod project;
+mod schemas;
+mod secrets;
 mod sources;
 mod table;
 mod verify;
 mod versions;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use dropforge::diagnostics::{Code, Diagnostic};
 
+use crate::duration::duration;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
+use crate::locked_charts::ProjectLock;
 use crate::output::print;
 use crate::stderr::Stderr;
 use project::Project;
@@ -53,12 +60,12 @@ enum DepsCommand {
     ///
     /// Without a lock, this is `deps update`.
     #[command(verbatim_doc_comment)]
-    Build(PlaceArgs),
+    Build(FetchArgs),
     /// Choose the newest versions that fit, fetch them and write the lock
     ///
     ///     dropforge deps update charts/shop
     #[command(verbatim_doc_comment)]
-    Update(PlaceArgs),
+    Update(FetchArgs),
     /// List the dependencies and their state
     ///
     ///     dropforge deps list charts/shop
@@ -79,10 +86,22 @@ enum DepsCommand {
 }
 
 #[derive(Debug, Args)]
+struct FetchArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// Fetch also what the schemas of the charts refer to by URL, for checks without network
+    #[arg(long)]
+    schemas: bool,
+}
+
+#[derive(Debug, Args)]
 struct PlaceArgs {
     /// Folder of a chart, or a project: its file or its folder
     #[arg(value_name = "CHART|PROJECT", default_value = ".")]
     place: PathBuf,
+    /// Give up on a server that does not answer for this long
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = duration)]
+    timeout: Duration,
 }
 
 /// The chart or the project that a command is about.
@@ -118,24 +137,48 @@ impl Subject {
 
 /// Runs the command.
 pub(crate) fn run(args: &DepsArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
-    let (DepsCommand::Build(place)
-    | DepsCommand::Update(place)
+    let (DepsCommand::Build(FetchArgs { place, .. })
+    | DepsCommand::Update(FetchArgs { place, .. })
     | DepsCommand::List(place)
     | DepsCommand::Outdated(place)
     | DepsCommand::Verify(place)) = &args.command;
+    let sources = || Ok::<_, Failed>(Sources::read()?.online(place.timeout, stderr));
     match (&args.command, Subject::find(&place.place, files)?) {
-        (DepsCommand::Build(_), Subject::Chart(path)) => chart::build(&path, &Sources::read()?, stderr)?,
-        (DepsCommand::Build(_), Subject::Project(project)) => project.build(&Sources::read()?, stderr)?,
-        (DepsCommand::Update(_), Subject::Chart(path)) => chart::update(&path, &Sources::read()?, stderr)?,
-        (DepsCommand::Update(_), Subject::Project(project)) => project.update(&Sources::read()?, stderr)?,
+        (DepsCommand::Build(args), subject) => fetch_all(subject, (args, false), &sources()?, stderr)?,
+        (DepsCommand::Update(args), subject) => fetch_all(subject, (args, true), &sources()?, stderr)?,
         (DepsCommand::List(_), Subject::Chart(path)) => print(list::list(&path)?)?,
         (DepsCommand::List(_), Subject::Project(project)) => print(project.list())?,
         (DepsCommand::Verify(_), Subject::Chart(path)) => verify::verify(&path, stderr)?,
         (DepsCommand::Verify(_), Subject::Project(project)) => project.verify(stderr)?,
-        (DepsCommand::Outdated(_), Subject::Chart(path)) => print(chart::outdated(&path, &Sources::read()?)?)?,
-        (DepsCommand::Outdated(_), Subject::Project(project)) => print(project.outdated(&Sources::read()?)?)?,
+        (DepsCommand::Outdated(_), Subject::Chart(path)) => print(chart::outdated(&path, &sources()?)?)?,
+        (DepsCommand::Outdated(_), Subject::Project(project)) => print(project.outdated(&sources()?)?)?,
     }
     Ok(Exit::Ok)
+}
+
+/// Fetches what the lock names, or chooses new versions if it `renews`.
+fn fetch_all(
+    subject: Subject,
+    (args, renews): (&FetchArgs, bool),
+    sources: &Sources,
+    stderr: &Stderr,
+) -> Result<(), Failed> {
+    match subject {
+        Subject::Chart(path) => {
+            let fetch = if renews { chart::update } else { chart::build };
+            fetch(&path, sources, stderr)?;
+            let mut lock = ProjectLock::read(&path.join("Chart.yaml"))?;
+            if args.schemas { schemas::fetch(&[path], (&mut lock, renews), sources, stderr) } else { Ok(()) }
+        }
+        Subject::Project(mut project) => {
+            if renews {
+                project.update(sources, stderr)?
+            } else {
+                project.build(sources, stderr)?
+            }
+            if args.schemas { project.schemas(renews, sources, stderr) } else { Ok(()) }
+        }
+    }
 }
 
 /// Returns the path of a folder for messages.

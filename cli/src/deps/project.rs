@@ -6,7 +6,9 @@ use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 use dropforge::dialect::helm::chart::Dependency;
 use dropforge::remote::oci;
 
-use super::sources::{Release, Sources, names, with_secrets, without_secrets};
+use super::schemas;
+use super::secrets::{with_secrets, without_secrets};
+use super::sources::{Release, Sources, names};
 use super::table::table;
 use super::versions::{NEWER, Versions, exact_of_registry};
 use crate::exit::Failed;
@@ -18,6 +20,8 @@ use crate::stderr::Stderr;
 /// A project whose releases name charts of repositories and registries.
 pub(super) struct Project {
     charts: Vec<RemoteChart>,
+    /// The folders of other charts.
+    folders: Vec<PathBuf>,
     lock: ProjectLock,
     cache: ChartCache,
 }
@@ -30,19 +34,21 @@ impl Project {
     pub(super) fn read(path: &Path, files: &mut InputFiles) -> std::result::Result<Self, Failed> {
         let option = ReleasesOption { releases: Some(path.to_owned()), ..ReleasesOption::default() };
         let mut charts: Vec<RemoteChart> = Vec::new();
-        for one in Definitions::read_all(&option, files)?.remote() {
+        let definitions = Definitions::read_all(&option, files)?;
+        for one in definitions.remote() {
             if !charts.iter().any(|other| (&other.chart, &other.range) == (&one.chart, &one.range)) {
                 charts.push(one.clone());
             }
         }
-        Ok(Self { charts, lock: ProjectLock::read(path)?, cache: ChartCache::of_user()? })
+        let folders = definitions.charts().map(Path::to_owned).collect();
+        Ok(Self { charts, folders, lock: ProjectLock::read(path)?, cache: ChartCache::of_user()? })
     }
 
     /// Fetches what the lock names and is not in the cache. Without a lock, chooses versions.
     ///
     /// # Errors
     /// `charts.stale_lock`; errors of the servers; `store.wrong_digest`.
-    pub(super) fn build(&self, sources: &Sources, stderr: &Stderr) -> std::result::Result<(), Failed> {
+    pub(super) fn build(&mut self, sources: &Sources, stderr: &Stderr) -> std::result::Result<(), Failed> {
         if self.lock.charts.is_empty() && !self.charts.is_empty() {
             return self.update(sources, stderr);
         }
@@ -83,7 +89,7 @@ impl Project {
     ///
     /// # Errors
     /// Errors of the servers, and of writing.
-    pub(super) fn update(&self, sources: &Sources, stderr: &Stderr) -> std::result::Result<(), Failed> {
+    pub(super) fn update(&mut self, sources: &Sources, stderr: &Stderr) -> std::result::Result<(), Failed> {
         let releases = choose(&self.charts, sources)?;
         let bytes = sources.fetch(&releases)?;
         let mut locked = Vec::new();
@@ -100,7 +106,8 @@ impl Project {
             }
         }
         let count = counted(locked.len(), "chart");
-        self.lock.write(locked)?;
+        self.lock.charts = locked;
+        self.lock.write()?;
         stderr.note(&format!("{count} in `{}`", self.lock.shown()));
         Ok(())
     }
@@ -117,6 +124,23 @@ impl Project {
         }
         stderr.note(&format!("verified {}", counted(self.charts.len(), "chart")));
         Ok(())
+    }
+
+    /// Fetches what schemas of the charts refer to.
+    ///
+    /// # Errors
+    /// Errors of [`schemas::fetch`], and of finding the charts.
+    pub(super) fn schemas(
+        &mut self,
+        renews: bool,
+        sources: &Sources,
+        stderr: &Stderr,
+    ) -> std::result::Result<(), Failed> {
+        let mut charts = self.folders.clone();
+        for chart in &self.charts {
+            charts.push(chart.find(&self.lock, &self.cache)?.0);
+        }
+        schemas::fetch(&charts, (&mut self.lock, renews), sources, stderr)
     }
 
     /// Returns the charts of the project with their versions in the lock.

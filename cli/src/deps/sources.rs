@@ -3,21 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::dialect::helm::chart::repository::{Index, Repository, newest, repositories};
 use dropforge::dialect::helm::chart::{Bounds, Chart, ChartSource, Dependency};
 use dropforge::files;
 use dropforge::remote::oci::{self, Reference};
-use dropforge::remote::{Login, Patience, StoreOptions, WebFiles, join_url};
+use dropforge::remote::{Identity, Login, Patience, StoreOptions, Trust, WebFiles, join_url};
 use dropforge::stdlib::semver::LenientVersion;
 use dropforge::text::Source;
+use indicatif::{HumanBytes, ProgressBar};
 
+use super::secrets::{with_secrets, without_secrets};
 use super::versions::{Versions, is_same_version, parsed, reference, sorted_tags};
+use crate::locked_charts::MAX_SCHEMA;
+use crate::run::{bar, style};
+use crate::stderr::Stderr;
 
 /// Maximum length of a packed chart.
 pub(super) const MAX_CHART: u64 = 64 << 20;
@@ -32,7 +38,9 @@ const PARALLEL: usize = 8;
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     known: Vec<Repository>,
-    patience: Patience,
+    options: StoreOptions,
+    /// Counts the charts that are fetched.
+    bar: Option<ProgressBar>,
 }
 
 /// A version of a chart in a repository or registry.
@@ -68,7 +76,14 @@ impl Sources {
         let bytes = files::read(&path, MAX_CONFIG).map_err(|error| files::unreadable(&path, error))?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let known = repositories(&Source::new(path.display().to_string(), text))?;
-        Ok(Self { known, patience: Patience::default() })
+        Ok(Self { known, ..Self::default() })
+    }
+
+    /// Sets the time after which a server is given up, and shows on a terminal what is fetched.
+    pub(crate) fn online(self, timeout: Duration, stderr: &Stderr) -> Self {
+        let patience = Patience { total: timeout, ..Patience::default() };
+        let options = StoreOptions { patience, timeout: timeout.min(StoreOptions::default().timeout), ..self.options };
+        Self { options, bar: Some(charts(stderr)), ..self }
     }
 
     /// Returns the repository that a dependency names: by `@NAME` or `alias:NAME`, or by its URL.
@@ -118,7 +133,7 @@ impl Sources {
         })?;
         let tags = in_parallel(wanted, |one| match one.repository.strip_prefix("oci://") {
             Some(_) if LenientVersion::parse(&one.version).is_err() => {
-                let tags = oci::tags(&reference(one, None)?, &self.options())?;
+                let tags = oci::tags(&reference(one, None)?, &self.options)?;
                 Ok(Some(Versions::Registry(sorted_tags(tags))))
             }
             _ => Ok(None),
@@ -159,42 +174,42 @@ impl Sources {
     fn index(&self, repository: &Repository, names: &BTreeSet<&str>) -> Result<Index> {
         let url = join_url(&repository.url, "index.yaml");
         let mut file = temporary()?;
-        self.client(repository)?.fetch("read the index of charts", &url, MAX_INDEX, &mut file)?;
+        self.client(repository)?.fetch("read the index of charts", &url, MAX_INDEX, (&mut file, &|_| {}))?;
         Index::read(file, names).map_err(|failure| {
             Diagnostic::new(Code::StoreFailed, format!("cannot read the index of charts `{url}`: {failure}"))
                 .with_help("check the URL of the repository: `index.yaml` is added to it")
         })
     }
 
-    fn options(&self) -> StoreOptions {
-        StoreOptions { patience: self.patience, ..StoreOptions::default() }
-    }
-
     fn client(&self, repository: &Repository) -> Result<WebFiles> {
-        let refuse = |key: &str| {
-            let message = format!("the repository `{}` has `{key}`, which is not supported", repository.url);
-            Err(Diagnostic::new(Code::UnknownRepository, message).with_help("fetch its charts with Helm"))
+        let file = |path: &str| {
+            let (path, is_named) = (Path::new(path), !path.is_empty());
+            let read = || files::read(path, MAX_CONFIG).map_err(|error| files::unreadable(path, error));
+            is_named.then(read).transpose()
         };
-        if !repository.cert_file.is_empty() {
-            return refuse("certFile");
-        }
-        if repository.insecure {
-            return refuse("insecure_skip_tls_verify");
-        }
-        let authorities = match repository.ca_file.as_str() {
-            "" => None,
-            path => {
-                Some(files::read(path.as_ref(), MAX_CONFIG).map_err(|error| files::unreadable(path.as_ref(), error))?)
+        let identity = match (file(&repository.cert_file)?, file(&repository.key_file)?) {
+            (Some(certificates), Some(key)) => Some(Identity { certificates, key }),
+            (None, None) => None,
+            (certificate, _) => {
+                let (has, lacks) =
+                    if certificate.is_some() { ("certFile", "keyFile") } else { ("keyFile", "certFile") };
+                let message = format!("the repository `{}` has `{has}` without `{lacks}`", repository.url);
+                return Err(
+                    Diagnostic::new(Code::UnknownRepository, message).with_help("add both with `helm repo add`")
+                );
             }
         };
+        let trust = Trust { authorities: file(&repository.ca_file)?, identity, unchecked: repository.insecure };
         let has_login = !repository.username.is_empty() && !repository.password.is_empty();
         let login = has_login.then(|| Login {
             user: repository.username.clone(),
             password: repository.password.clone(),
-            origin: repository.url.clone(),
             everywhere: repository.pass_credentials_all,
         });
-        WebFiles::new(login, authorities, self.patience)
+        let client = WebFiles::new(&repository.url, login, trust, &self.options);
+        client.map_err(|error| {
+            error.with_note(format!("the files are those of the repository `{}`", without_secrets(&repository.url)))
+        })
     }
 
     /// Fetches packed charts, and checks that they are what they should be.
@@ -202,23 +217,50 @@ impl Sources {
     /// # Errors
     /// Errors of the servers; `store.wrong_digest`; errors of reading the charts.
     pub(crate) fn fetch(&self, releases: &[Release]) -> Result<Vec<Vec<u8>>> {
-        in_parallel(releases, |release| {
-            let bytes = self.bytes(release)?;
+        let bar = self.bar.clone().unwrap_or_else(ProgressBar::hidden);
+        bar.set_length(releases.len() as u64);
+        let fetched = in_parallel(releases, |release| {
+            let name = release.file_name().unwrap_or_default();
+            let shown = |bytes| bar.set_message(format!("{name}: {}", HumanBytes(bytes)));
+            shown(0);
+            let bytes = self.bytes(release, &shown)?;
             release.check(&bytes)?;
+            bar.inc(1);
             Ok(bytes)
-        })
+        });
+        bar.finish_and_clear();
+        fetched
     }
 
-    fn bytes(&self, release: &Release) -> Result<Vec<u8>> {
+    fn bytes(&self, release: &Release, progress: &dyn Fn(u64)) -> Result<Vec<u8>> {
         match &release.place {
-            Place::Registry(reference) => Ok(oci::pull_chart(reference, MAX_CHART, &self.options())?.bytes),
-            Place::File { url, of } => {
-                let (mut file, mut bytes) = (temporary()?, Vec::new());
-                self.client(of)?.fetch("fetch the chart", url, MAX_CHART, &mut file)?;
-                file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes)).map_err(unkept)?;
-                Ok(bytes)
-            }
+            Place::Registry(reference) => Ok(oci::pull_chart(reference, MAX_CHART, &self.options)?.bytes),
+            Place::File { url, of } => self.file("fetch the chart", (url, MAX_CHART), of, progress),
         }
+    }
+
+    /// Returns the file of at most `max` bytes at a URL.
+    fn file(&self, what: &str, (url, max): (&str, u64), of: &Repository, progress: &dyn Fn(u64)) -> Result<Vec<u8>> {
+        let (mut file, mut bytes) = (temporary()?, Vec::new());
+        self.client(of)?.fetch(what, url, max, (&mut file, progress))?;
+        file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes)).map_err(unkept)?;
+        Ok(bytes)
+    }
+
+    /// Fetches documents that schemas refer to. No server gets credentials.
+    ///
+    /// # Errors
+    /// Errors of the servers; `store.failed` for a document that is not JSON.
+    pub(super) fn documents(&self, urls: &[String]) -> Result<Vec<String>> {
+        in_parallel(urls, |url| {
+            let of = Repository { url: url.clone(), ..Repository::default() };
+            let bytes = self.file("fetch the schema", (url, MAX_SCHEMA), &of, &|_| {})?;
+            let text = String::from_utf8(bytes).ok();
+            let is_json = |text: &String| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+            text.filter(is_json).ok_or_else(|| {
+                Diagnostic::new(Code::StoreFailed, format!("the schema `{url}` is not JSON")).with_help("check the URL")
+            })
+        })
     }
 }
 
@@ -273,26 +315,6 @@ impl std::fmt::Display for Release {
     }
 }
 
-/// Returns a URL without a user, a password and a query, which may be a token: for files that are committed.
-pub(super) fn without_secrets(url: &str) -> String {
-    let url = url.split(['?', '#']).next().unwrap_or(url);
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = authority.rsplit('@').next().unwrap_or(authority);
-    format!("{scheme}://{host}{path}")
-}
-
-/// Returns a URL with the user, the password and the query of the URL of its repository.
-pub(super) fn with_secrets(url: &str, repository: &str) -> String {
-    let (base, query) = repository.split_once('?').map_or((repository, None), |(base, query)| (base, Some(query)));
-    let user = base.split_once("://").and_then(|(_, rest)| Some(rest.split('/').next()?.rsplit_once('@')?.0));
-    let url = match (user, url.split_once("://")) {
-        (Some(user), Some((scheme, rest))) => format!("{scheme}://{user}@{rest}"),
-        _ => url.to_owned(),
-    };
-    query.map_or_else(|| url.clone(), |query| format!("{url}?{query}"))
-}
-
 /// Returns the name and the version of a packed chart.
 ///
 /// # Errors
@@ -314,6 +336,15 @@ fn is_web(repository: &str) -> bool {
 /// Returns `true` for URLs that differ in a slash at their ends only.
 fn is_same_url(a: &str, b: &str) -> bool {
     a.trim_end_matches('/') == b.trim_end_matches('/')
+}
+
+/// Creates a bar that counts charts which are fetched, hidden like [`bar`].
+fn charts(stderr: &Stderr) -> ProgressBar {
+    let bar = bar(0, stderr);
+    if let Some(style) = style("{spinner} {human_pos}/{human_len} charts, {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar
 }
 
 fn temporary() -> Result<File> {
@@ -355,23 +386,4 @@ fn in_parallel<I: Sync, T: Send>(items: &[I], work: impl Fn(&I) -> Result<T> + S
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(at, _)| *at);
     done.into_iter().map(|(_, result)| result).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{with_secrets, without_secrets};
-
-    #[test]
-    fn a_lock_has_no_secrets_of_repositories() {
-        for (repository, url, bare) in [
-            ("https://h/c?t=s3", "https://h/c/a.tgz?t=s3", "https://h/c/a.tgz"),
-            ("https://u:pw@h:1/c", "https://u:pw@h:1/c/a.tgz", "https://h:1/c/a.tgz"),
-            ("https://u@h/?t=1", "https://u@h/a@b.tgz?t=1", "https://h/a@b.tgz"),
-            ("https://h/c", "https://h/c/a.tgz", "https://h/c/a.tgz"),
-        ] {
-            assert_eq!(without_secrets(url), bare);
-            assert_eq!(with_secrets(bare, repository), url);
-        }
-        assert_eq!(without_secrets("oci://h/a:1"), "oci://h/a:1");
-    }
 }

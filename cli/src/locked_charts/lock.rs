@@ -1,4 +1,4 @@
-//! `dropforge.lock`: the versions and the digests of the charts of a project.
+//! `dropforge.lock`: the versions and the digests of the charts of a project, and the digests of schemas at URLs.
 
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,17 @@ pub(crate) struct ProjectLock {
     path: PathBuf,
     /// The charts, sorted by what the project says.
     pub(crate) charts: Vec<LockedChart>,
+    /// The schemas, sorted by their URLs.
+    pub(crate) schemas: Vec<LockedSchema>,
+}
+
+/// A schema of a lock.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LockedSchema {
+    /// The URL.
+    pub(crate) url: String,
+    /// The digest of the document: `sha256:…`.
+    pub(crate) digest: String,
 }
 
 /// A chart of a lock.
@@ -49,7 +60,7 @@ impl ProjectLock {
     pub(crate) fn read(project: &Path) -> Result<Self> {
         let path = project.parent().unwrap_or(Path::new("")).join(FILE);
         if !path.exists() {
-            return Ok(Self { path, charts: Vec::new() });
+            return Ok(Self { path, charts: Vec::new(), schemas: Vec::new() });
         }
         let text = files::read_text(&path, MAX).map_err(|error| files::unreadable(&path, error))?;
         let source = Source::new(path_from_here(&path), text);
@@ -59,12 +70,18 @@ impl ProjectLock {
                 .at(&source, Span::default(), "")
                 .with_help("write it again: `dropforge deps update`")
         };
-        let items = match map.get("chart") {
-            None => &[],
-            Some(items) => items.as_list().ok_or_else(wrong)?,
+        let items = |key| match map.get(key) {
+            None => Ok(&[][..]),
+            Some(items) => items.as_list().ok_or_else(wrong),
         };
-        let charts: Option<Vec<LockedChart>> = items.iter().map(LockedChart::read).collect();
-        Ok(Self { charts: charts.ok_or_else(wrong)?, path })
+        let charts: Option<Vec<LockedChart>> = items("chart")?.iter().map(LockedChart::read).collect();
+        let schemas: Option<Vec<LockedSchema>> = items("schema")?.iter().map(LockedSchema::read).collect();
+        Ok(Self { charts: charts.ok_or_else(wrong)?, schemas: schemas.ok_or_else(wrong)?, path })
+    }
+
+    /// Returns the path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Returns the path for messages.
@@ -77,15 +94,17 @@ impl ProjectLock {
         self.charts.iter().find(|one| one.chart == chart.chart && one.range == chart.range)
     }
 
-    /// Writes these charts in place of the old ones.
+    /// Writes the lock.
     ///
     /// # Errors
     /// `file.write_failed`.
     #[cfg(feature = "remote")]
-    pub(crate) fn write(&self, mut charts: Vec<LockedChart>) -> Result<()> {
-        charts.sort();
-        charts.dedup();
-        let all: String = charts.iter().map(LockedChart::text).collect();
+    pub(crate) fn write(&mut self) -> Result<()> {
+        self.charts.sort();
+        self.charts.dedup();
+        self.schemas.sort();
+        let charts = self.charts.iter().map(LockedChart::text);
+        let all: String = charts.chain(self.schemas.iter().map(LockedSchema::text)).collect();
         let text = format!("# Written by `dropforge deps update`. Do not edit.\n{all}");
         dropforge::bulk::write_file(&self.path, text.as_bytes(), false).map(|_| ())
     }
@@ -94,8 +113,7 @@ impl ProjectLock {
 impl LockedChart {
     fn read(item: &Data) -> Option<Self> {
         let text = |key| item.get(key)?.as_str().map(str::to_owned);
-        let is_hex = |text: &str| text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        let digest = text("digest").filter(|text| text.strip_prefix("sha256:").is_some_and(is_hex))?;
+        let digest = text("digest").filter(|text| is_digest(text))?;
         let range = text("range").unwrap_or_default();
         Some(Self {
             chart: text("chart")?,
@@ -107,7 +125,7 @@ impl LockedChart {
         })
     }
 
-    /// Returns the table of the entry, with a key in each line.
+    /// Returns the table of the entry.
     #[cfg(feature = "remote")]
     fn text(&self) -> String {
         let fields = [
@@ -118,10 +136,34 @@ impl LockedChart {
             ("digest", &self.digest),
             ("source", &self.source),
         ];
-        let line = |(key, value): (&str, &String)| format!("{key} = {}\n", serde_json::Value::from(value.as_str()));
-        let lines: String = fields.into_iter().filter(|(_, value)| !value.is_empty()).map(line).collect();
-        format!("\n[[chart]]\n{lines}")
+        entry("chart", fields)
     }
+}
+
+impl LockedSchema {
+    fn read(item: &Data) -> Option<Self> {
+        let text = |key| item.get(key)?.as_str().map(str::to_owned);
+        Some(Self { url: text("url")?, digest: text("digest").filter(|text| is_digest(text))? })
+    }
+
+    /// Returns the table of the entry.
+    #[cfg(feature = "remote")]
+    fn text(&self) -> String {
+        entry("schema", [("url", &self.url), ("digest", &self.digest)])
+    }
+}
+
+/// Returns the table of an entry, with a key in each line.
+#[cfg(feature = "remote")]
+fn entry<const N: usize>(name: &str, fields: [(&str, &String); N]) -> String {
+    let line = |(key, value): (&str, &String)| format!("{key} = {}\n", serde_json::Value::from(value.as_str()));
+    let lines: String = fields.into_iter().filter(|(_, value)| !value.is_empty()).map(line).collect();
+    format!("\n[[{name}]]\n{lines}")
+}
+
+fn is_digest(text: &str) -> bool {
+    let is_hex = |text: &str| text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    text.strip_prefix("sha256:").is_some_and(is_hex)
 }
 
 #[cfg(all(test, feature = "remote"))]
@@ -132,7 +174,7 @@ mod tests {
     fn a_lock_is_sorted_and_read_as_it_was_written() {
         let dir = tempfile::tempdir().unwrap();
         let project = dir.path().join("dropforge.toml");
-        let lock = ProjectLock::read(&project).unwrap();
+        let mut lock = ProjectLock::read(&project).unwrap();
         assert!(lock.charts.is_empty());
         let chart = |chart: &str, range: &str| LockedChart {
             chart: chart.to_owned(),
@@ -142,10 +184,13 @@ mod tests {
             digest: format!("sha256:{}", "0f".repeat(32)),
             source: "https://r.io/a.tgz".to_owned(),
         };
-        lock.write(vec![chart("z/a", ""), chart("r/a", "^1"), chart("r/a", "\u{1}"), chart("z/a", "")]).unwrap();
+        lock.charts = vec![chart("z/a", ""), chart("r/a", "^1"), chart("r/a", "\u{1}"), chart("z/a", "")];
+        lock.schemas = vec![LockedSchema { url: "https://e.x/a.json".to_owned(), digest: chart("", "").digest }];
+        lock.write().unwrap();
         let again = ProjectLock::read(&project).unwrap();
+        assert_eq!(again.schemas, lock.schemas);
         assert_eq!(again.charts, [chart("r/a", "\u{1}"), chart("r/a", "^1"), chart("z/a", "")]);
-        for wrong in ["chart = 1", "[[chart]]\nchart = \"a\"", "[[chart]]\nchart = 1", "x"] {
+        for wrong in ["chart = 1", "[[chart]]\nchart = \"a\"", "[[chart]]\nchart = 1", "[[schema]]\nurl = \"a\"", "x"] {
             std::fs::write(dir.path().join(FILE), wrong).unwrap();
             assert!(ProjectLock::read(&project).is_err(), "{wrong}");
         }

@@ -4,16 +4,23 @@
 mod cache;
 mod lock;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::files;
 use dropforge::text::{Source, Span};
 
 pub(crate) use cache::ChartCache;
+#[cfg(feature = "remote")]
+pub(crate) use lock::LockedSchema;
 pub(crate) use lock::{LockedChart, ProjectLock};
 
 use crate::input::InputFiles;
+
+/// Maximum length of a schema.
+pub(crate) const MAX_SCHEMA: u64 = 4 << 20;
 
 /// A chart that a release names by its place in a repository or registry.
 #[derive(Debug, Clone)]
@@ -82,6 +89,25 @@ impl RemoteChart {
     }
 }
 
+/// Returns the documents that a lock has for schemas of charts, by their URLs. Those that are not on this machine are left out.
+///
+/// # Errors
+/// `store.wrong_digest` if one was changed; `file.read_failed`.
+pub(crate) fn schemas(lock: &ProjectLock) -> Result<BTreeMap<String, String>> {
+    let mut found = BTreeMap::new();
+    if lock.schemas.is_empty() {
+        return Ok(found);
+    }
+    let cache = ChartCache::of_schemas()?;
+    for schema in &lock.schemas {
+        if let Some(path) = cache.find(&schema.digest)? {
+            let text = files::read_text(&path, MAX_SCHEMA).map_err(|error| files::unreadable(&path, error))?;
+            found.insert(schema.url.clone(), text);
+        }
+    }
+    Ok(found)
+}
+
 /// Finds the charts of releases in the lock beside the project file and in the cache. `with` has other versions of some.
 ///
 /// # Errors
@@ -93,10 +119,15 @@ pub(crate) fn find<'d>(
 ) -> std::result::Result<(), Vec<Box<Diagnostic>>> {
     let with = with.iter().map(|text| Other::parse(text)).collect::<Result<Vec<_>>>().map_err(|error| vec![error])?;
     let mut charts = charts.peekable();
+    let lock = ProjectLock::read(project).map_err(|error| vec![error])?;
+    if !lock.schemas.is_empty() {
+        // The run depends on it.
+        files.read(lock.path(), "-").map_err(|error| vec![error])?;
+        files.add_schemas(schemas(&lock).map_err(|error| vec![error])?);
+    }
     if charts.peek().is_none() && with.is_empty() {
         return Ok(());
     }
-    let lock = ProjectLock::read(project).map_err(|error| vec![error])?;
     let cache = ChartCache::of_user().map_err(|error| vec![error])?;
     let (mut errors, mut used) = (Vec::new(), vec![false; with.len()]);
     for (chart, path) in charts {
