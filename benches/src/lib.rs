@@ -2,7 +2,6 @@
 
 pub mod arguments;
 pub mod bulk;
-pub mod charts;
 pub mod clock;
 pub mod config;
 pub mod constructs;

@@ -52,7 +52,7 @@ pub fn memory(program: &str, folder: &Path, threads: usize) -> (f64, f64) {
 ///
 /// # Panics
 /// Panics if it fails.
-pub fn numbers(command: &[&str]) -> (f64, f64) {
+fn numbers(command: &[&str]) -> (f64, f64) {
     let text = printed(command);
     let mut numbers = text.split_whitespace().map(|number| number.parse().expect("a number"));
     (numbers.next().expect("a number"), numbers.next().expect("another one"))

@@ -80,4 +80,5 @@ def main():
         print(f"helm template: {theirs:.3f} s of CPU for one, {theirs * RELEASES * clusters / first:.0f} × in all; {same} of {SAMPLE} texts are the same")
 
 
-main()
+if __name__ == "__main__":
+    main()
