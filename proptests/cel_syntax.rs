@@ -10,7 +10,7 @@ use crate::same_tree::same_tree;
 
 /// Parses `text`, prints it and compares. Returns `false` if it does not parse.
 fn written(text: &str, macros: bool) -> Result<bool, TestCaseError> {
-    let options = Options { macros };
+    let options = Options { macros, ..Options::default() };
     let tree = match parse(&Source::new("e", text), &options) {
         Ok(tree) => tree,
         Err(errors) => {

@@ -11,6 +11,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge::dialect::cel::Pattern;
 use dropforge::dialect::cel::check::cost::{Hints, Range};
 use dropforge::dialect::cel::check::{Environment, Strictness};
+use dropforge::dialect::cel::syntax::Options;
 use dropforge::dialect::hcl::values::json::{encode, encode_plain};
 use dropforge::dialect::{cel, hcl};
 use dropforge::engine::CelPresence;
@@ -196,7 +197,8 @@ pub(crate) fn cel_expression<'n>(
     let lenient = cel.presence() == CelPresence::Lenient;
     let homogeneous = cel::dialects::has_homogeneous_literals(implementation);
     let strictness = Strictness { homogeneous, ..Strictness::default() };
-    let settings = cel::Settings { cost: metered, lenient, strictness, ..cel::Settings::checked(&environment) };
+    let syntax = Options { refused_macros: cel::dialects::missing_macros(implementation), ..Options::default() };
+    let settings = cel::Settings { syntax, cost: metered, lenient, strictness, ..cel::Settings::checked(&environment) };
     Ok(cel::Expression::with(source, &settings, &registry, limits)?)
 }
 

@@ -21,6 +21,20 @@ fn the_implementation_decides_about_functions_and_results() {
     let refused = ["undeclared reference to 'json.marshal'", "`--cel-dialect` names does not have it", "f.cel:1:"];
     sandbox.run(&[&["check", "f.cel"], &kubernetes[..]].concat()).expect(1).says(&refused);
     sandbox.run(&[&["check", "f.cel"], &kro[..]].concat()).expect(0);
+    let bound = "cel.bind(x, 1, x + 1)";
+    assert_eq!(eval(&[bound, "--cel-dialect", "kro"]).expect(0).stdout, "2\n");
+    let lacking =
+        [bound, "[1].sortBy(x, x)", "[1].distinct()", "[1, 2].reverse()", "lists.range(2)", "[[1]].flatten()"];
+    sandbox.write("bind.cel.yaml", "a: ${cel.bind(x, 1, x)}\n");
+    for text in lacking {
+        let name = text.split('(').next().unwrap().rsplit('.').next().unwrap();
+        let error = eval(&[text, "--cel-dialect", "kubernetes"]).expect(1);
+        error.says(&["E0401", name, "`--cel-dialect` names does not have it"]);
+        eval(&[text]).expect(0);
+    }
+    let refused = ["undeclared reference to 'cel.bind'", "`--cel-dialect` names does not have it", "bind.cel.yaml:1:"];
+    sandbox.run(&[&["render", "bind.cel.yaml"], &kubernetes[..]].concat()).expect(1).says(&refused);
+    eval(&["math.@max(1, 2)"]).expect(1).says(&["E0102", "did you mean `math.greatest`?"]);
     sandbox.run(&[&["eval", "1 + 1"], &kro[..]].concat()).expect(2).says(&["does not apply to HCL"]);
 
     // A project sets it, and artifacts remember it.

@@ -26,7 +26,7 @@ pub fn decided(row: &Value) -> Option<Outcome> {
         return None;
     }
     let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-    let options = Options { macros: !flag("disable_macros") };
+    let options = Options { macros: !flag("disable_macros"), ..Options::default() };
     let tree = parse(&Source::new("<input>", text(row, "expr")?), &options).ok()?;
     let mut environment = environment(row)?;
     let want = row.get("want")?;

@@ -44,7 +44,7 @@ fn run_row(row: &Value) -> Outcome {
     let want = row.get("want");
     let wants_error = want.is_some_and(|want| want.get("error").is_some());
     let phase = want.and_then(|want| want.get("phase")).and_then(Value::as_str);
-    let options = Options { macros: !flag(row, "disable_macros") };
+    let options = Options { macros: !flag(row, "disable_macros"), ..Options::default() };
     let tree = match parse(&Source::new("<input>", text), &options) {
         Ok(_) if phase == Some("parse") => return Outcome::Fail("it is read, but should not be".into()),
         Ok(tree) => tree,

@@ -57,7 +57,10 @@ static DIFFERENCES: &[Difference] = &[
         functions: &["lists.setAtIndex", "lists.insertAtIndex", "lists.removeAtIndex", "base64."],
         has: [Same, Nothing],
     },
-    Difference { functions: &["reverse"], has: [Same, Without(&["string_reverse"])] },
+    Difference {
+        functions: &["slice", "flatten", "sort", "@sortByAssociatedKeys", "distinct", "reverse", "lists.range"],
+        has: [Same, Nothing],
+    },
     Difference { functions: &["math.", "regex.", "range", "jsonpatch."], has: [Nothing, Nothing] },
     Difference { functions: &["sets.", "format.", "validate"], has: [Nothing, Same] },
     Difference { functions: &["_<_", "_<=_", "_>_", "_>=_"], has: [Without(MIXED), Same] },
@@ -163,9 +166,17 @@ pub fn has_homogeneous_literals(implementation: &str) -> bool {
     implementation == "kubernetes"
 }
 
+/// Returns the macros that an implementation lacks.
+pub fn missing_macros(implementation: &str) -> &'static [&'static str] {
+    if implementation == "kubernetes" { &["cel.bind", "sortBy"] } else { &[] }
+}
+
+/// The help for functions and macros that only other implementations have.
+pub(crate) const ELSEWHERE: &str =
+    "the implementation that `--cel-dialect` names does not have it: `spec` has all functions";
+
 /// Returns the help for a function that is unknown, but not in all implementations.
 pub(crate) fn help_for_unknown(name: &str) -> Option<String> {
     let is_known = crate::builtins::libraries::kubernetes().get(ImportKind::Function, name).is_some();
-    is_known
-        .then(|| "the implementation that `--cel-dialect` names does not have it: `spec` has all functions".to_owned())
+    is_known.then(|| ELSEWHERE.to_owned())
 }

@@ -19,7 +19,7 @@ pub use marks::marks;
 pub use partial::{Partial, Residual, UnknownAttribute};
 pub use settings::{Declarations, Names, Settings};
 
-use crate::dialects::has_homogeneous_literals;
+use crate::dialects::{has_homogeneous_literals, missing_macros};
 use crate::{Cel, CelYaml};
 use check::{Environment, Strictness, check_with};
 use dropforge_base::diagnostics::{Diagnostic, Diagnostics};
@@ -55,13 +55,18 @@ impl Front for CelYaml {
 /// All syntax and type errors; limits of the code's size.
 pub fn compile(unit: &Unit<'_>) -> Result<Compiled, Vec<Box<Diagnostic>>> {
     unit.limits.check_size(unit.entry).map_err(|error| vec![error])?;
-    let tree = parse_within(unit.entry, &syntax::Options::default(), unit.limits).map_err(Diagnostics::into_vec)?;
+    let tree = parse_within(unit.entry, &syntax_of(unit), unit.limits).map_err(Diagnostics::into_vec)?;
     let environment = Environment::new(unit.registry).with_open_names();
     check_with(&tree, &environment, strictness(unit)).map_err(Diagnostics::into_vec)?;
     let files = RawFiles::new(unit);
     let program = compile_document(&tree, unit, &files).map_err(|error| vec![error])?;
     let (reaches, lints) = files.into_parts();
     Ok(Compiled { program, lints, reaches: reaches.into_iter().collect(), tree: None })
+}
+
+/// Returns the options of the parser of a template.
+fn syntax_of(unit: &Unit<'_>) -> syntax::Options {
+    syntax::Options { refused_macros: missing_macros(unit.variant), ..syntax::Options::default() }
 }
 
 /// Returns the strictness of the checks of a template.

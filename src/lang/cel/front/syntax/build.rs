@@ -58,6 +58,8 @@ pub struct Build<'a> {
     text: &'a str,
     /// Expands macros, unless they are parsed as calls.
     expander: Option<Expander>,
+    /// The macros that are errors.
+    pub(super) refused_macros: &'static [&'static str],
     /// The errors so far.
     pub(super) errors: Vec<SyntaxError>,
     /// The error of a tree that is too deep or too large.
@@ -66,7 +68,7 @@ pub struct Build<'a> {
 
 impl<'a> Build<'a> {
     pub fn new(tree: &'a mut Tree, text: &'a str, expander: Option<Expander>) -> Self {
-        Self { tree, text, expander, errors: Vec::new(), excess: None }
+        Self { tree, text, expander, refused_macros: &[], errors: Vec::new(), excess: None }
     }
 
     fn slice(&self, span: Span) -> &'a str {

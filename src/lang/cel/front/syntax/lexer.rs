@@ -241,6 +241,11 @@ impl Signs {
     }
 }
 
+/// Returns the macro that calls the internal function whose name goes on with a text after `@`.
+fn extreme(rest: &str) -> Option<&'static str> {
+    [("max", "greatest"), ("min", "least")].into_iter().find(|(name, _)| rest.starts_with(name)).map(|(_, name)| name)
+}
+
 /// Returns the symbol of a token, or the one that was probably meant. Records lexical errors.
 fn checked(text: &str, token: Token, errors: &mut Vec<SyntaxError>) -> Symbol {
     let slice = text.get(token.span.range()).unwrap_or("");
@@ -258,7 +263,11 @@ fn checked(text: &str, token: Token, errors: &mut Vec<SyntaxError>) -> Symbol {
                 "&" => ("&&", Symbol::And),
                 "|" => ("||", Symbol::Or),
                 _ => {
-                    errors.push(error);
+                    let internal = text.get(token.span.end as usize..).filter(|_| slice == "@").and_then(extreme);
+                    errors.push(match internal {
+                        Some(name) => error.with_help(format!("did you mean `math.{name}`?")),
+                        None => error,
+                    });
                     return Symbol::Bad;
                 }
             };

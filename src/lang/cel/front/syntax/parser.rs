@@ -27,11 +27,13 @@ const PARSED_AGAIN: usize = 1 << 20;
 pub struct Options {
     /// Expand macros. Otherwise they are ordinary calls. On by default.
     pub macros: bool,
+    /// The macros that are errors, because the implementation that the expression is written for lacks them. None by default.
+    pub refused_macros: &'static [&'static str],
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { macros: true }
+        Self { macros: true, refused_macros: &[] }
     }
 }
 
@@ -111,6 +113,7 @@ impl Parser<'_> {
         let mut tree = Tree::new(self.source);
         let expander = self.options.macros.then_some(macros::expand as _);
         let mut build = Build::new(&mut tree, self.source.text(), expander);
+        build.refused_macros = self.options.refused_macros;
         let result = grammar::RootParser::new().parse(&mut build, stream.feed());
         let (errors, excess) = (std::mem::take(&mut build.errors), build.excess.take());
         let result = result.map(|root| tree.root = root).map_err(|error| Unexpected::new(error, stream.end()));

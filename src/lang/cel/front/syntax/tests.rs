@@ -160,7 +160,7 @@ fn macros_become_loops() {
 #[test]
 fn macros_can_be_off() {
     let source = Source::new("e", "l.all(1, has(2)) && cel.bind(3, 4, 5)");
-    let tree = parse(&source, &Options { macros: false }).expect("ordinary calls");
+    let tree = parse(&source, &Options { macros: false, ..Options::default() }).expect("ordinary calls");
     assert_eq!(show(&tree), "_&&_(l.all(1, has(2)), cel.bind(3, 4, 5))");
 }
 

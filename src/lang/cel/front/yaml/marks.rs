@@ -26,7 +26,7 @@ pub fn marks(
     registry: &Registry,
     limits: &Limits,
 ) -> Result<Vec<Mark>, Vec<Box<Diagnostic>>> {
-    let templates = read(source, &NoLoader, limits, &BuildOptions { strict_let })?;
+    let templates = read(source, &NoLoader, limits, &BuildOptions { strict_let, ..BuildOptions::default() })?;
     let file = templates.entry();
     let mut marking = Marking { file, registry, values: values(file), found: Vec::new() };
     marking.definitions();

@@ -44,7 +44,7 @@ use std::hash::Hash;
 use hashbrown::HashMap;
 
 use super::files::RawFiles;
-use super::strictness;
+use super::{strictness, syntax_of};
 use check::{Checks, check_again};
 use dropforge_base::diagnostics::{Code, Diagnostic, at_most, without_duplicates};
 use dropforge_machine::compiler::{Compiled, Unit};
@@ -74,7 +74,7 @@ pub fn compile(unit: &Unit<'_>) -> Result<Compiled, Vec<Box<Diagnostic>>> {
 /// Compiles a template, except for parts that were parsed and checked before.
 fn compile_again(unit: &Unit<'_>, kept: &mut Kept) -> Result<Compiled, Vec<Box<Diagnostic>>> {
     kept.parsed.next_round();
-    let options = BuildOptions { strict_let: unit.strict };
+    let options = BuildOptions { strict_let: unit.strict, expressions: syntax_of(unit) };
     let mut templates = read_again(unit.entry, unit.loader, unit.limits, &options, &mut kept.parsed)?;
     let compiled = check_and_lower(unit, &mut templates, &mut kept.checks);
     if let Some(memo) = unit.memo {

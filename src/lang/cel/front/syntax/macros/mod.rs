@@ -5,8 +5,10 @@ mod expansions;
 
 pub(crate) use expansions::QUANTIFIERS;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
+use crate::dialects::ELSEWHERE;
 use crate::syntax::build::Build;
 use crate::syntax::error::SyntaxError;
 use crate::syntax::tree::{Call, Comprehension, Element, Expr, ExprId, Function, Literal, Name, Node, Operator, Tree};
@@ -28,6 +30,22 @@ enum Receiver {
     Value,
     /// The name of a namespace. With any other receiver, the call is an ordinary one.
     Namespace(&'static str),
+}
+
+impl Macro {
+    /// Returns the name with that of the namespace.
+    fn full_name(&self) -> Cow<'static, str> {
+        match self.receiver {
+            Receiver::Namespace(namespace) => Cow::Owned(format!("{namespace}.{}", self.name)),
+            Receiver::None | Receiver::Value => Cow::Borrowed(self.name),
+        }
+    }
+}
+
+/// Returns the error of a macro that only other implementations have.
+fn elsewhere(name: &str, span: Span) -> SyntaxError {
+    let message = format!("undeclared reference to '{name}'");
+    SyntaxError::new(Code::UnknownFunction, span, message).with_help(ELSEWHERE)
 }
 
 macro_rules! table {
@@ -93,7 +111,11 @@ pub(in crate::front::syntax) fn expand(build: &mut Build<'_>, id: ExprId, call: 
         return build.invalid(span);
     }
     let call = MacroCall { name: found.name, target: call.receiver.unwrap_or(id), args: &args };
-    match (found.expand)(&mut Factory::new(build, span, at), &call) {
+    let expansion = match found.full_name() {
+        name if build.refused_macros.contains(&&*name) => Err(elsewhere(&name, build.tree.place(id))),
+        _ => (found.expand)(&mut Factory::new(build, span, at), &call),
+    };
+    match expansion {
         Ok(expanded) => {
             build.tree.record_expansion(expanded, id);
             expanded

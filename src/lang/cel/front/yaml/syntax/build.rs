@@ -20,6 +20,8 @@ use dropforge_value::yaml::{self, Kind, Places};
 pub struct BuildOptions {
     /// Treat every string of `$let` without `${ }` as an expression.
     pub strict_let: bool,
+    /// Options of expressions.
+    pub expressions: crate::syntax::Options,
 }
 
 /// The path of an `$include`, and its position in the tree.

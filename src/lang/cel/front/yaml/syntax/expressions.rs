@@ -7,8 +7,8 @@ use hashbrown::HashSet;
 use super::build::{Directive, FileBuilder};
 use super::shell_help;
 use super::tree::{ExpressionId, Free, NodeId, TemplateExpression};
+use crate::syntax::parse_within;
 use crate::syntax::tree::{Expr, ExprId, Function, Literal, Name, Operator, Selection, Tree};
-use crate::syntax::{Options, parse_within};
 use crate::yaml::Recent;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge_base::text::{Source, Span};
@@ -115,7 +115,7 @@ impl FileBuilder<'_> {
             return parsed.clone();
         }
         let source = Source::new(self.file.source.name(), text);
-        let parsed = parse_within(&source, &Options::default(), self.limits);
+        let parsed = parse_within(&source, &self.options.expressions, self.limits);
         let parsed = parsed.map(|tree| Arc::new(ParsedExpression::new(tree)));
         self.parsed_nodes += nodes(&parsed);
         self.parsed.expressions.insert(text.to_owned(), parsed.clone());

@@ -175,7 +175,7 @@ fn a_text_of_let_is_an_expression_where_it_can_be_meant_as_one() {
         ("v", "=<v; v:later>"),
     ];
     each(&rows, value);
-    let strict = |text: &str| read_with(text, &NONE, Options { strict_let: true });
+    let strict = |text: &str| read_with(text, &NONE, Options { strict_let: true, ..Options::default() });
     assert_eq!(show(strict("$let: {a: hello}").unwrap().entry()), "{$let a =<hello>}");
     assert!(strict("$let: {a: 250m}").is_err());
 }
