@@ -12,7 +12,7 @@ use super::selector::Selection;
 use super::shared_values::SharedValues;
 use super::values::{Step, merge};
 use super::view::Merge;
-use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::diagnostics::{Diagnostic, Result, kind_change, with_article};
 use dropforge_value::{Data, DataMap, json_entries};
 
 /// Maximum number of changes to report.
@@ -183,17 +183,12 @@ fn is_change(kinds: [&str; 2]) -> bool {
 
 impl Change {
     fn warning(&self, origins: &Origins<'_>) -> Box<Diagnostic> {
-        let ([old, new], path) = (self.kinds, Step::joined(&self.path));
-        let warning = Diagnostic::warning(Code::KindChange, format!("a {new} replaces the {old} `{path}`"));
+        let ([old, new], path) = (self.kinds.map(with_article), Step::joined(&self.path));
+        let help = format!("make both {old}, or give one another name; null removes a value");
+        let warning = kind_change((&path, ""), self.kinds, self.key.as_deref().ok_or(help));
         let given: Vec<_> = origins.of(&self.path).take(2).collect();
         let places = given.iter().filter_map(|origin| origin.place());
-        let warning = places
-            .zip([format!("a {new}"), format!("a {old}")])
-            .fold(warning, |warning, ((source, span), kind)| warning.at(source, span, kind));
-        warning.with_help(match &self.key {
-            Some(key) => format!("to change a part of the map, write `{path}: {{{key}: …}}`; null removes it"),
-            None => format!("make both a {old}, or give one another name; null removes a value"),
-        })
+        places.zip([new, old]).fold(warning, |warning, ((source, span), kind)| warning.at(source, span, kind))
     }
 }
 

@@ -216,27 +216,22 @@ fn own_name<'n>(release: &str, template: &'n str, is_chart: bool) -> &'n str {
 /// Renders the only release of a run for its only cluster.
 fn render(run: &Run, release: &str, is_chart: bool) -> Result<Rendered, Diagnostics> {
     let cluster = run.fleet.reader().cluster(0)?.clone();
-    let (stamper, own) = (run.renderer()?, run.values.overlay(&cluster)?);
+    let stamper = run.renderer()?;
     let mask = Mask::of_each(|each| stamper.each_secret(&run.values, &cluster, each));
     let unfit = run.values.violations(Some(&cluster));
     if !unfit.is_empty() {
         return Ok(Rendered { outputs: Err(unfit.into()), is_chart, mask });
     }
-    let (mut text, mut ends, mut rendered) = (String::new(), Vec::new(), Ok(()));
-    stamper.work(&mut |renderer| rendered = renderer.render(&cluster, &own, &mut text, &mut ends));
     let outputs = &run.outputs.all;
-    let outputs = match rendered {
+    let outputs = match stamper.texts(&run.values, &cluster) {
         Err(error) => Err(error.into()),
         // The errors of a whole release: of its values, its patches, or of all templates of a chart.
-        Ok(()) if ends.len() != outputs.len() => {
-            let errors: Vec<_> = ends.into_iter().filter_map(Result::err).collect();
-            Err(errors.into())
+        Ok(texts) if texts.len() != outputs.len() => {
+            Err(texts.into_iter().filter_map(Result::err).collect::<Vec<_>>().into())
         }
-        Ok(()) => {
-            let mut start = 0;
-            let mut part = |end: usize| text.get(std::mem::replace(&mut start, end)..end).unwrap_or("").to_owned();
+        Ok(texts) => {
             let names = outputs.iter().map(|output| own_name(release, &output.template, is_chart).to_owned());
-            Ok(names.zip(ends).map(|(name, end)| (name, end.map(&mut part))).collect())
+            Ok(names.zip(texts).collect())
         }
     };
     Ok(Rendered { outputs, is_chart, mask })

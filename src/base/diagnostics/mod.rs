@@ -35,7 +35,7 @@ pub use panics::{caught, panicked};
 pub use report::{listed, listed_of};
 pub use wording::{counted, thousands};
 #[doc(hidden)]
-pub use wording::{is_close, is_slip, nearest, nearest_path, or_nearest, with_article};
+pub use wording::{is_close, is_slip, kind_change, nearest, nearest_path, or_nearest, with_article};
 
 /// The result of an operation that can fail with one diagnostic.
 pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;

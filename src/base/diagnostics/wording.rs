@@ -1,5 +1,6 @@
 //! The wording of messages: numbers, articles, likely names, and bounds on the names and texts that are printed.
 
+use super::{Code, Diagnostic};
 use crate::stdlib::strings;
 
 /// Formats a count with its noun: `1 file`, `2,000 files`.
@@ -27,6 +28,21 @@ pub fn with_article(name: &str) -> String {
         Some(b'a' | b'e' | b'i' | b'o' | b'u') => format!("an {name}"),
         _ => format!("a {name}"),
     }
+}
+
+/// Returns the warning about a value of one kind in the place of another. The value is named, with what follows its name in the
+/// message. `hint` is a key of the map that is replaced, or the help for other kinds.
+///
+/// ```
+/// let warning = dropforge::diagnostics::kind_change(("env", ""), ["map", "string"], Ok("name"));
+/// assert_eq!(warning.message, "a string replaces the map `env`");
+/// ```
+pub fn kind_change((name, whose): (&str, &str), [old, new]: [&str; 2], hint: Result<&str, String>) -> Box<Diagnostic> {
+    let message = format!("{} replaces the {old} `{name}`{whose}", with_article(new));
+    Diagnostic::warning(Code::KindChange, message).with_help(hint.map_or_else(
+        |help| help,
+        |key| format!("to change a part of the map, write `{name}: {{{key}: …}}`; null removes it"),
+    ))
 }
 
 /// Returns the candidate that `wanted` is most likely a misspelling of: one character differs, or at most a third of

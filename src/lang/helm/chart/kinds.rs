@@ -7,7 +7,7 @@ use super::explain::GLOBAL;
 use super::imports::source_and_target;
 use super::metadata::Dependency;
 use super::plan::Plan;
-use dropforge_base::diagnostics::{Code, Diagnostic, with_article};
+use dropforge_base::diagnostics::{Code, Diagnostic, kind_change, with_article};
 use dropforge_base::text::Source;
 use dropforge_value::yaml::{Entry, Kind, Node};
 use dropforge_value::{Data, DataMap, Step};
@@ -82,19 +82,15 @@ impl Plan {
         value: &Data,
         (file, default, entry): (&Arc<Source>, &Node, Option<&Entry>),
     ) -> Box<Diagnostic> {
-        let (old, name) = (default.kind_name(), Step::joined(&self.whole(at, path)));
-        let new = with_article(value.kind());
-        let message = format!("{new} replaces the {old} `{name}` of the chart");
-        let warning = Diagnostic::warning(Code::KindChange, message);
+        let (kinds, name) = ([default.kind_name(), value.kind()], Step::joined(&self.whole(at, path)));
+        let [old, new] = kinds.map(with_article);
+        let key = default.as_map().and_then(<[Entry]>::first).map(|entry| &*entry.name);
+        let help = format!("give {old}, as the chart expects");
+        let warning = kind_change((&name, " of the chart"), kinds, key.ok_or(help));
         let own = entry.map(|entry| entry.key.span);
         let given = self.place(at, path).filter(|(source, span)| source.name() != file.name() || Some(*span) != own);
         let warning = given.iter().fold(warning, |warning, (source, span)| warning.at(source, *span, new.as_str()));
-        let warning = own.iter().fold(warning, |warning, span| warning.at(file, *span, with_article(old)));
-        let key = default.as_map().and_then(<[Entry]>::first).map(|entry| &entry.name);
-        warning.with_help(match key {
-            Some(key) => format!("to change a part of the map, write `{name}: {{{key}: …}}`; null removes it"),
-            None => format!("give {}, as the chart expects", with_article(old)),
-        })
+        own.iter().fold(warning, |warning, span| warning.at(file, *span, old.as_str()))
     }
 
     fn of_dependency(&self, at: usize, dependency: &Dependency) -> Vec<Box<Diagnostic>> {
