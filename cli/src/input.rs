@@ -135,11 +135,6 @@ impl InputFiles {
         self.digest = Some(digest);
     }
 
-    /// Returns `true` if there is a digest of what is read.
-    pub(crate) fn has_digest(&self) -> bool {
-        self.digest.is_some()
-    }
-
     /// Returns the digest of what was read.
     pub(crate) fn take_digest(&mut self) -> Option<PlanDigest> {
         self.digest.take()
@@ -172,9 +167,15 @@ impl InputFiles {
     pub(crate) fn note_chart(&mut self, path: &Path, chart: &ChartSource) {
         self.given.push(path.to_owned());
         let here = self.path_from_here(path);
-        for file in chart.files().iter().filter(|file| !file.is_fetched()) {
-            self.given.push(path.join(file.path()));
-            self.log.note(&format!("{here}/{}", file.path()), file.bytes());
+        for file in chart.files() {
+            if let Some(digest) = &mut self.digest {
+                digest.text(file.path());
+                digest.bytes(file.bytes());
+            }
+            if !file.is_fetched() {
+                self.given.push(path.join(file.path()));
+                self.log.note(&format!("{here}/{}", file.path()), file.bytes());
+            }
         }
     }
 

@@ -209,18 +209,6 @@ impl RunArgs<'_> {
         Ok(Run { paths, fleet, selector, name_key, values, kinds, ..run })
     }
 
-    /// Returns the paths of all charts that the run renders, if it has a digest.
-    fn charts(&self, files: &mut InputFiles) -> std::result::Result<Vec<PathBuf>, Failed> {
-        if !files.has_digest() {
-            return Ok(Vec::new());
-        }
-        let mut charts: Vec<PathBuf> = chart::only_chart(self.paths)?.map(Path::to_owned).into_iter().collect();
-        if let Some(option) = self.releases {
-            charts.extend(Definitions::read(option, files)?.charts().map(Path::to_owned));
-        }
-        Ok(charts)
-    }
-
     /// Opens a chart.
     fn chart(&self, path: &Path, layers: &Layers, files: &mut InputFiles) -> std::result::Result<ReadSet, Diagnostics> {
         let values = chart::user_values_of(self.values, layers, self.schema.is_off(), files)?;
@@ -287,7 +275,7 @@ impl RunArgs<'_> {
         if noted_files.is_some_and(|least| plan.clusters() * plan.outputs().len() < least) {
             files.take_digest();
         }
-        let digest = RunPart::digest(&global.deciding, &self.charts(files)?, (&run, &plan), files)?;
+        let digest = RunPart::digest(&global.deciding, (&run, &plan), files)?;
         let plan = self.part(&run, plan, seen)?;
         self.stamp(&run, &plan, (digest, seen), around, files)
     }

@@ -1,13 +1,12 @@
 //! Shards: several processes that stamp one fleet. The doc comments are help texts.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 
 use dropforge::bulk::{Plan, PlanDigest, PlanShard, Run, Shard};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
-use crate::chart;
 use crate::input::{InputFiles, is_dash};
 use crate::usage::unfit_to;
 
@@ -100,19 +99,15 @@ impl RunPart {
     /// `None` if it was not started.
     ///
     /// # Errors
-    /// Errors of reading the fleet, the chart and schemas.
+    /// Errors of reading the fleet and schemas.
     pub(crate) fn digest(
         options: &[String],
-        charts: &[PathBuf],
         (run, plan): (&Run, &Plan),
         files: &mut InputFiles,
     ) -> Result<Option<PlanDigest>> {
         let Some(mut digest) = files.take_digest() else { return Ok(None) };
         // No argument has a NUL.
         digest.text(&options.join("\0"));
-        for chart in charts {
-            chart::add_to_digest(chart, &mut digest, files)?;
-        }
         digest.plan(plan);
         run.set.add_to_digest(&mut digest)?;
         digest.layers(&run.values);

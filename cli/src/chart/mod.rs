@@ -12,7 +12,7 @@ pub(crate) use check::{Checked, With, check};
 pub(crate) use compile::compile;
 pub(crate) use render::{refuse_options, run};
 
-use dropforge::bulk::{Output, PlanDigest, TemplatePaths};
+use dropforge::bulk::{Output, TemplatePaths};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge::dialect::helm::chart::ChartSource;
 use dropforge::engine::EngineBuilder;
@@ -111,22 +111,6 @@ pub(crate) fn only_chart(templates: &[PathBuf]) -> Result<Option<&Path>> {
             Err(Diagnostic::new(Code::Usage, message).with_help("stamp it to a directory of its own"))
         }
     }
-}
-
-/// Adds the files of a chart, or its artifact, to the digest of a plan.
-///
-/// # Errors
-/// Errors of reading them.
-pub(crate) fn add_to_digest(path: &Path, digest: &mut PlanDigest, files: &mut InputFiles) -> Result<()> {
-    if !is_source(path) {
-        digest.bytes(&files.bytes(path, "-")?);
-        return Ok(());
-    }
-    for file in source(path, files)?.files() {
-        digest.text(file.path());
-        digest.bytes(file.bytes());
-    }
-    Ok(())
 }
 
 /// Returns the paths of templates, by the names of outputs. A packed chart is like a directory.
