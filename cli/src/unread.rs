@@ -60,7 +60,11 @@ impl WarningArgs {
 }
 
 fn print(read: &ReadValues, layers: &Layers, clusters: &Selection<'_>, stderr: &Stderr) -> Result<()> {
-    stderr.diagnostics(read.unread(layers));
-    read.unread_by_clusters(layers, clusters)?.iter().for_each(|failure| stderr.failure(failure));
+    for failure in read.unread_in_run(layers, clusters)? {
+        match failure.diagnostic.cluster {
+            Some(_) => stderr.failure(&failure),
+            None => stderr.diagnostic(&failure.diagnostic),
+        }
+    }
     Ok(())
 }

@@ -57,6 +57,29 @@ fn a_clusters_unread_value_is_a_warning_only_if_it_looks_like_a_mistake() {
 }
 
 #[test]
+fn a_typo_in_a_template_is_one_error_and_no_warning_about_the_right_name() {
+    let shared = "replicaCount: 3\nimage: {repository: web, tag: v1}\n";
+    let fleet = "[{\"name\":\"a\",\"zone\":\"x\"},{\"name\":\"b\",\"zone\":\"y\"}]";
+    let sandbox = Sandbox::with(&[("v.yaml", shared), ("fleet.json", fleet)]);
+    for (file, text) in [
+        ("t/a.yaml.tera", "n: {{ replicaCont }}\ni: {{ image.repositry }}\nt: {{ image.tag }}\nz: {{ zoen }}\n"),
+        ("t/a.yaml.tftpl", "n: ${replicaCont}\ni: ${image.repositry}\nt: ${image.tag}\nz: ${zoen}\n"),
+        ("t/a.cel.yaml", "n: ${replicaCont}\ni: ${image.repositry}\nt: ${image.tag}\nz: ${zoen}\n"),
+    ] {
+        sandbox.write(file, text);
+        let run = ["stamp", file, "--fleet", "fleet.json", "-f", "v.yaml", "-o", "out"];
+        let said = sandbox.run(&run).says(&["did you mean `replicaCount`?"]);
+        assert!(said.stderr.matches("warning[").count() == 0 && said.code != 0, "{file}: {}", said.stderr);
+        // In a branch that nothing takes, no error names it.
+        let branch = text.replace("{{ replicaCont }}", "{% if image.tag == 'x' %}{{ replicaCont }}{% endif %}");
+        if branch != text {
+            sandbox.write(file, branch.lines().next().unwrap());
+            sandbox.run(&run).expect(0).says(&["one of `replicaCount` and `replicaCont` is likely misspelled"]);
+        }
+    }
+}
+
+#[test]
 fn strict_makes_warnings_errors_before_anything_is_written() {
     let sandbox = sandbox();
     sandbox.stamp(&["-f", "v.yaml", "--strict"]).expect(1).says(&["nothing is written: 1 warning"]);

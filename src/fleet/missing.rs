@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, OnceCell};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::OnceLock;
 
 use roaring::RoaringBitmap;
@@ -11,7 +11,7 @@ use super::fleet::Fleet;
 use super::layers::Layers;
 use super::report::Failure;
 use super::selector::Selection;
-use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, counted, is_close, is_slip, nearest};
+use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Result, Severity, counted, is_close, is_slip, nearest};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::text::Span;
 use dropforge_engine::Template;
@@ -256,6 +256,17 @@ impl<'t> MissingNames<'t> {
     /// Returns all that was found, in the order of templates and places.
     pub(super) fn into_diagnostics(self) -> impl Iterator<Item = Box<Diagnostic>> {
         self.found.into_values().map(|(diagnostic, _)| diagnostic)
+    }
+
+    /// Returns the paths that some of these clusters lack, and without which rendering fails.
+    ///
+    /// # Errors
+    /// Errors of [`Layers::merged`].
+    pub(super) fn needed(mut self, layers: &Layers, clusters: &Selection<'_>) -> Result<HashSet<String>> {
+        self.look_at_all(layers, clusters)?;
+        let fails = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
+        let found = self.found.into_iter().filter(|(_, (diagnostic, _))| fails(diagnostic));
+        Ok(found.map(|((.., path), _)| path).collect())
     }
 
     /// Returns what was found, in the order of templates and places. Without a fleet, only shared values were looked at.

@@ -6,11 +6,13 @@
 mod keys;
 mod suspects;
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use super::layers::Layers;
 use super::layout::Layout;
+use super::missing::MissingNames;
 use super::origins::{Origins, leaves};
 use super::report::Failure;
 use super::selector::Selection;
@@ -55,6 +57,8 @@ pub struct ReadValues {
     templates: Vec<Template>,
     /// The paths that the templates read, with their places.
     places: OnceLock<Vec<PlacedRead>>,
+    /// `true` if some templates read values that others do not have.
+    has_parts: bool,
     /// The values that schemas and defaults declare. Their names are not misspelled.
     declared: ReadPaths,
 }
@@ -101,6 +105,7 @@ impl ReadValues {
             }
         }
         self.templates.extend(other.templates.iter().cloned());
+        self.has_parts = true;
     }
 
     /// Adds the values that select, name and place clusters.
@@ -144,6 +149,26 @@ impl ReadValues {
 
     /// Returns a warning for each name in shared values that nothing reads.
     pub fn unread(&self, layers: &Layers) -> Vec<Box<Diagnostic>> {
+        self.unread_unless(layers, &|_| false)
+    }
+
+    /// Returns the warnings of a run: for each name in shared values that nothing reads, and for each in the values of clusters
+    /// that looks like a mistake. Left out are those that only resemble a name without which rendering fails: its error says
+    /// that no value has the name.
+    ///
+    /// # Errors
+    /// Errors of reading clusters.
+    pub fn unread_in_run(&self, layers: &Layers, clusters: &Selection<'_>) -> Result<Vec<Failure>> {
+        let needed = OnceCell::new();
+        let is_needed = |path: &str| {
+            let find = || MissingNames::of(&self.templates).needed(layers, &clusters.first()).unwrap_or_default();
+            !self.has_parts && needed.get_or_init(find).contains(path)
+        };
+        let shared = self.unread_unless(layers, &is_needed).into_iter().map(Failure::new);
+        Ok(shared.chain(suspects::failures(self, (layers, clusters), &is_needed)?).collect())
+    }
+
+    fn unread_unless(&self, layers: &Layers, is_needed: IsNeeded<'_>) -> Vec<Box<Diagnostic>> {
         let (mut warnings, mut more, mut seen) = (Vec::new(), 0, HashSet::new());
         for values in layers.all() {
             let mut names = self.unread_names(values);
@@ -152,7 +177,7 @@ impl ReadValues {
             more += names.order.len().saturating_sub(room);
             names.order.truncate(room);
             if !names.order.is_empty() {
-                values.origins(None, &mut |origins| self.warn(&names, values, origins, &mut warnings));
+                values.origins(None, &mut |origins| self.warn(&names, (values, origins), is_needed, &mut warnings));
             }
         }
         layers.mask(None).hide_in_all(&mut warnings);
@@ -160,16 +185,22 @@ impl ReadValues {
     }
 
     /// Adds a warning for each of these names in the values that clusters share.
-    fn warn(&self, names: &Names, values: &SharedValues, origins: &Origins<'_>, to: &mut Vec<Box<Diagnostic>>) {
+    fn warn(
+        &self,
+        names: &Names,
+        (values, origins): (&SharedValues, &Origins<'_>),
+        is_needed: IsNeeded<'_>,
+        to: &mut Vec<Box<Diagnostic>>,
+    ) {
         for unread in names.order.iter().filter_map(|name| names.found.get(name)) {
             // The misspelled name of a value that is given elsewhere does not override it.
             let warning = warning(self.problem(unread.path(), unread.depth), unread, origins);
-            to.push(match unread.near(&self.tree, &[values.shared()]) {
-                Some(near) => self.suggest(warning, unread.path(), &near, false),
-                None => match unread.near(&self.tree, &[]) {
+            to.extend(match unread.near(&self.tree, &[values.shared()]) {
+                Some(near) => self.suggest(warning, unread.path(), (&near, false), is_needed),
+                None => Some(match unread.near(&self.tree, &[]) {
                     Some(given) => meant(warning, &given),
                     None => warning,
-                },
+                }),
             });
         }
     }
@@ -186,13 +217,19 @@ impl ReadValues {
     /// # Errors
     /// Errors of reading clusters.
     pub fn unread_by_clusters(&self, layers: &Layers, clusters: &Selection<'_>) -> Result<Vec<Failure>> {
-        if self.tree.everything { Ok(Vec::new()) } else { suspects::failures(self, layers, clusters) }
+        suspects::failures(self, (layers, clusters), &|_| false)
     }
 
     /// Adds the similar path `near` to a warning about `path`, and where it is read. It is what was meant if something
     /// declares it, a template handles that it is missing, or other clusters give it (`is_given`). Otherwise the name in the
-    /// template may be the wrong one.
-    fn suggest(&self, warning: Box<Diagnostic>, path: &[Step], near: &str, is_given: bool) -> Box<Diagnostic> {
+    /// template may be the wrong one. `None` if rendering fails without that.
+    fn suggest(
+        &self,
+        warning: Box<Diagnostic>,
+        path: &[Step],
+        (near, is_given): (&str, bool),
+        is_needed: IsNeeded<'_>,
+    ) -> Option<Box<Diagnostic>> {
         let is_below = |path: &str| {
             let rest = path.strip_prefix(near);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
@@ -207,9 +244,10 @@ impl ReadValues {
             None => warning,
         };
         if is_given || self.declared.reads(steps(near)) || reads.any(|read| read.is_optional) {
-            return meant(warning, near);
+            return Some(meant(warning, near));
         }
-        warning.with_help(format!("one of `{}` and `{near}` is likely misspelled", display(path)))
+        let help = || format!("one of `{}` and `{near}` is likely misspelled", display(path));
+        (!is_needed(near)).then(|| warning.with_help(help()))
     }
 
     /// Returns `true` if templates read some names of the map at a path, and so might be expected to read all.
@@ -241,6 +279,9 @@ impl ReadValues {
         None
     }
 }
+
+/// Returns `true` for a path without which rendering fails.
+type IsNeeded<'n> = &'n dyn Fn(&str) -> bool;
 
 /// Names that nothing reads, in the order of their first values.
 #[derive(Debug, Default)]

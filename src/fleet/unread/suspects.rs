@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use roaring::RoaringBitmap;
 
 use super::keys::{Counts, Keys};
-use super::{COMPARED, Names, REPORTED, ReadValues, Unread, display, has, steps};
+use super::{COMPARED, IsNeeded, Names, REPORTED, ReadValues, Unread, display, has, steps};
 use crate::layers::Layers;
 use crate::origins::leaves;
 use crate::report::Failure;
@@ -26,7 +26,14 @@ const GROUPS: usize = 1_000;
 ///
 /// The keys of all clusters are compared with what is read first. A cluster is looked at only if one of its keys may be a
 /// mistake, and only one of several clusters that have the same keys beside it.
-pub(super) fn failures(read: &ReadValues, layers: &Layers, clusters: &Selection<'_>) -> Result<Vec<Failure>> {
+pub(super) fn failures(
+    read: &ReadValues,
+    (layers, clusters): (&Layers, &Selection<'_>),
+    is_needed: IsNeeded<'_>,
+) -> Result<Vec<Failure>> {
+    if read.tree.everything {
+        return Ok(Vec::new());
+    }
     let mut keys = Keys::of(clusters)?;
     let counts = counts(read, &keys);
     let mut suspects = Suspects { read, near: HashMap::new(), found: BTreeMap::new() };
@@ -41,7 +48,8 @@ pub(super) fn failures(read: &ReadValues, layers: &Layers, clusters: &Selection<
     found.small_sort_by_key(|suspect| suspect.clusters.min());
     found.truncate(REPORTED);
     let given = if found.is_empty() { HashSet::new() } else { given(&keys) };
-    Ok(found.into_iter().map(|suspect| suspect.into_failure(read, layers, clusters, &given)).collect())
+    let failure = |suspect: Suspect| suspect.into_failure(read, (layers, clusters), &given, is_needed);
+    Ok(found.into_iter().filter_map(failure).collect())
 }
 
 /// Returns the paths that any cluster gives.
@@ -150,14 +158,14 @@ fn named(unread: &Unread) -> &[Step] {
 }
 
 impl Suspect {
-    /// Returns the warning. `given` are the paths that any cluster gives.
+    /// Returns the warning, unless [`ReadValues::suggest`] leaves it out. `given` are the paths that any cluster gives.
     fn into_failure(
         self,
         read: &ReadValues,
-        layers: &Layers,
-        clusters: &Selection<'_>,
+        (layers, clusters): (&Layers, &Selection<'_>),
         given: &HashSet<String>,
-    ) -> Failure {
+        is_needed: IsNeeded<'_>,
+    ) -> Option<Failure> {
         let mut reader = clusters.fleet().reader();
         let first = self.clusters.min().and_then(|at| reader.cluster(at as usize).ok());
         let message = read.problem(&self.path, self.depth);
@@ -175,13 +183,13 @@ impl Suspect {
                 let step = |key: Option<&str>| key.map_or(Step::Index(0), |key| Step::Key(key.to_owned()));
                 let near_steps = steps(near).map(step).collect::<Vec<_>>();
                 let is_shared = layers.all().any(|one| has(one.shared(), &near_steps));
-                read.suggest(warning, &self.path, near, is_shared || given.contains(near))
+                read.suggest(warning, &self.path, (near, is_shared || given.contains(near)), is_needed)?
             }
             None => warning,
         };
         // A cluster may be one line.
         layers.mask(reader.cluster(self.clusters.min().unwrap_or_default() as usize).ok()).hide_in(&mut warning);
-        Failure::of_clusters(warning, &self.clusters, &mut |at| reader.name(at))
+        Some(Failure::of_clusters(warning, &self.clusters, &mut |at| reader.name(at)))
     }
 }
 
@@ -206,7 +214,10 @@ mod tests {
         found.small_sort_by_key(|suspect| suspect.clusters.min());
         found.truncate(REPORTED);
         let given = given(&Keys::of(clusters).unwrap());
-        found.into_iter().map(|suspect| suspect.into_failure(read, &Layers::default(), clusters, &given)).collect()
+        found
+            .into_iter()
+            .filter_map(|suspect| suspect.into_failure(read, (&Layers::default(), clusters), &given, &|_| false))
+            .collect()
     }
 
     fn random_map(random: &mut fastrand::Rng, levels: u32) -> String {
