@@ -23,6 +23,9 @@ use super::state::{Entry, OwnFiles, State};
 /// The time in which the clock of a file system has moved on, so that a later change gives a file another time.
 const TICK: Duration = Duration::from_millis(20);
 
+/// The number of bytes that are hashed at once.
+const HASHED: usize = 1 << 16;
+
 /// The note of the last complete run into a directory.
 ///
 /// ```
@@ -93,7 +96,7 @@ impl LastRun {
     /// `file.locked`; errors of reading the state.
     pub(super) fn keep(&self, out: &Path, report: &Report) -> Result<()> {
         let has_messages = !(report.errors.is_empty() && report.warnings.is_empty() && report.notes.is_empty());
-        if !report.is_complete() || has_messages || report.unreached > 0 {
+        if !report.is_complete() || has_messages || report.unreached > 0 || report.has_others {
             return Ok(());
         }
         if report.differs() {
@@ -127,34 +130,41 @@ impl StateFiles {
             return Ok(None);
         }
         let (mut walker, mut digest, mut prints, mut are_there) = (Walker::new(dir, false), Hasher::new(), 0, true);
+        let mut bytes = Vec::new();
         state.each_with_values(&mut |entry| {
-            add(&entry, &mut digest);
+            add(&entry, &mut bytes);
+            // Many bytes are hashed at once.
+            if bytes.len() >= HASHED {
+                digest.update(&bytes);
+                bytes.clear();
+            }
             if entry.is_of_values() || !are_there {
                 return Ok(());
             }
             match stat(&mut walker, entry.path) {
                 Some(stat) => {
                     let times = [stat.st_ctime as i128, stat.st_ctime_nsec as i128, stat.st_mode as i128];
-                    times.iter().for_each(|number| _ = digest.update(&number.to_le_bytes()));
                     let own = print(entry.path, &stat);
-                    digest.update(&own.to_le_bytes());
+                    times.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+                    bytes.extend_from_slice(&own.to_le_bytes());
                     prints = u128::wrapping_add(prints, own);
                 }
                 None => are_there = false,
             }
             Ok(())
         })?;
+        digest.update(&bytes);
         Ok(are_there.then(|| Self { digest: *digest.finalize().as_bytes(), prints }))
     }
 }
 
-/// Adds an entry of a state to a digest.
-fn add(entry: &Entry<'_>, to: &mut Hasher) {
+/// Adds an entry of a state to the bytes that are hashed.
+fn add(entry: &Entry<'_>, to: &mut Vec<u8>) {
     let (cluster, template) = entry.maker.unwrap_or_default();
-    for text in [entry.path, entry.release, cluster, template, entry.tag] {
-        to.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+    for text in [entry.path, entry.release, cluster, template, entry.tag, entry.digests] {
+        to.extend_from_slice(&(text.len() as u64).to_le_bytes());
+        to.extend_from_slice(text.as_bytes());
     }
-    entry.hashes().for_each(|hash| _ = to.update(hash.as_bytes()));
 }
 
 /// Returns what the file system says of a regular file.

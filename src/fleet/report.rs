@@ -133,6 +133,9 @@ pub struct Report {
     /// The sum of the prints of all files in a directory, which tells whether somebody else has changed one.
     #[serde(skip)]
     pub prints: u128,
+    /// `true` if the state also lists files that the run did not make.
+    #[serde(skip)]
+    pub has_others: bool,
 }
 
 impl Report {

@@ -3,6 +3,7 @@
 //! Results do not depend on the number of threads. Files are independent, and streams, previews and reports are in
 //! fleet order.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
@@ -274,12 +275,15 @@ fn finish<D: Destination>(
     }
     let is_stale = |entry: Entry<'_>| stale.as_ref().map_or(Ok(false), |stale| stale.contains(entry));
     let left = is_complete.then(|| Leftovers::of(job, state, to.reader())).flatten();
+    let has_others = Cell::new(false);
     let kept = |entry: Entry<'_>| {
         let is_kept = !written.contains(entry.path)? && !is_stale(entry)?;
+        has_others.set(has_others.get() || is_kept);
         left.iter().filter(|_| is_kept).try_for_each(|left| left.see(entry)).map(|()| is_kept)
     };
     let new = NewState { incomplete: is_cut, ..new_state(to, job) };
     state::write(state, &kept, (rows, makers(job)), &new)?;
+    report.has_others = has_others.get();
     report.notes.extend(left.and_then(|left| left.note()));
     if !written.are_distinct() {
         report.errors.extend(made_twice("batches", &written, &[State::of(Some(to))?])?);

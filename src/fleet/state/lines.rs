@@ -65,18 +65,56 @@ impl<'l> Line<'l> {
             let (digest, run) = rest.split_once(' ')?;
             return (is_word(digest) && is_word(run)).then_some(Self::Values { digest, run });
         }
-        let mut parts = fields(line);
-        let mut next = || parts.next().filter(|part| !part.is_empty());
-        let (path, release, template) = (decoded(next()?)?, decoded(next()?)?, decoded(next()?)?);
-        let (digests, run) = (next()?, next()?);
-        let tag = next().map_or(Some(Cow::Borrowed("")), decoded)?;
-        // Without an early end, many digits are looked at together.
-        let are_digits = |one: &str| one.bytes().fold(true, |all, b| all & matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        let is_digest = |one: &str| one.len() == DIGITS && are_digits(one);
-        let is_whole = parts.next().is_none() && !path.is_empty() && split(digests, b',').all(is_digest);
-        let run = if run == NONE { "" } else { run };
-        is_whole.then_some(Self::File(FileLine { path, release, template, digests, run, tag }))
+        FileLine::parse(line).map(Self::File)
     }
+}
+
+impl<'l> FileLine<'l> {
+    /// Parses a line. States have very many, so each is looked through as few times as possible.
+    fn parse(line: &'l str) -> Option<Self> {
+        let ([path, release, template, digests, run], tag) = Self::fields(line)?;
+        let has_escapes = memchr::memchr(b'%', line.as_bytes()).is_some();
+        let text = |field: &'l str| if has_escapes { decoded(field) } else { Some(Cow::Borrowed(plain(field))) };
+        let (path, release, template, tag) = (text(path)?, text(release)?, text(template)?, text(tag)?);
+        (!path.is_empty() && are_digests(digests)).then_some(Self {
+            path,
+            release,
+            template,
+            digests,
+            run: plain(run),
+            tag,
+        })
+    }
+
+    /// Splits a line at its blanks. Returns `None` for too few or too many fields.
+    fn fields(line: &'l str) -> Option<([&'l str; 5], &'l str)> {
+        let (mut fields, mut rest) = ([""; 5], line);
+        for (at, field) in fields.iter_mut().enumerate() {
+            let end = memchr::memchr(b' ', rest.as_bytes());
+            *field = rest.get(..end.unwrap_or(rest.len())).filter(|field| !field.is_empty())?;
+            rest = match end {
+                Some(end) => rest.get(end + 1..)?,
+                None if at == 4 => "",
+                None => return None,
+            };
+        }
+        memchr::memchr(b' ', rest.as_bytes()).is_none().then_some((fields, rest))
+    }
+}
+
+/// Returns `true` for the digest of a file, or several with commas between.
+fn are_digests(text: &str) -> bool {
+    let is_digest = |one: &str| {
+        // Without an early end, many digits are looked at together.
+        let are_digits = one.bytes().fold(true, |all, b| all & matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        one.len() == DIGITS && are_digits
+    };
+    is_digest(text) || split(text, b',').all(is_digest)
+}
+
+/// Returns the text of a field without escapes.
+fn plain(field: &str) -> &str {
+    if field == NONE { "" } else { field }
 }
 
 /// Splits a text at an ASCII character.
@@ -145,11 +183,8 @@ fn is_escaped(byte: u8) -> bool {
 
 /// Returns the text of a field. Returns `None` for an unknown escape.
 fn decoded(field: &str) -> Option<Cow<'_, str>> {
-    if field == NONE {
-        return Some(Cow::Borrowed(""));
-    }
     if memchr::memchr(b'%', field.as_bytes()).is_none() {
-        return Some(Cow::Borrowed(field));
+        return Some(Cow::Borrowed(plain(field)));
     }
     let (mut bytes, mut rest) = (Vec::with_capacity(field.len()), field);
     while let Some((plain, escape)) = rest.split_once('%') {
@@ -215,8 +250,9 @@ fn run_of(line: &str) -> &str {
 
 /// Returns `true` if the lines of a section are in order.
 fn is_tidy(section: &str) -> bool {
-    let lines = || split(section.trim_end_matches('\n'), b'\n');
-    lines().zip(lines().skip(1)).all(|(line, next)| is_before(line, next))
+    let mut lines = split(section.trim_end_matches('\n'), b'\n');
+    let mut last = lines.next().unwrap_or("");
+    lines.all(|line| is_before(std::mem::replace(&mut last, line), line))
 }
 
 /// Sorts the lines of a section. Makes lines that differ only in their digests one line with all of them. Returns `false` if

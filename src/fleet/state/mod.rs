@@ -93,10 +93,24 @@ struct Section<'s> {
 impl Section<'_> {
     /// Calls `each` with the digests of the values of the cluster, then with its files.
     fn each(&self, each: &mut dyn FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
+        // Most files are of the same run as the one before.
+        let mut last = ("", None);
+        let mut number = |run| {
+            if last.0 != run {
+                last = (run, self.state.runs.number(run));
+            }
+            last.1
+        };
         split(self.lines, b'\n').filter_map(Line::parse).try_for_each(|line| match line {
             Line::Cluster(_) => Ok(()),
-            Line::Values { digest, run } => each(self.state.values(&self.cluster, digest, run)),
-            Line::File(line) => each(self.state.entry(&self.cluster, &line)),
+            Line::Values { digest, run } => {
+                let (maker, run) = (Some((&*self.cluster, "")), number(run));
+                each(Entry { path: "", digests: "", release: "", maker, run, tag: digest })
+            }
+            Line::File(FileLine { path, release, template, digests, run, tag }) => {
+                let maker = (!template.is_empty()).then_some((&*self.cluster, &*template));
+                each(Entry { path: &path, digests, release: &release, maker, run: number(run), tag: &tag })
+            }
         })
     }
 }
@@ -203,17 +217,6 @@ impl State {
             }
         }
         Ok(())
-    }
-
-    fn values<'l>(&self, cluster: &'l str, digest: &'l str, run: &str) -> Entry<'l> {
-        let run = self.runs.number(run);
-        Entry { path: "", digests: "", release: "", maker: Some((cluster, "")), run, tag: digest }
-    }
-
-    fn entry<'l>(&self, cluster: &'l str, line: &'l FileLine<'_>) -> Entry<'l> {
-        let FileLine { path, release, template, digests, run, tag } = line;
-        let maker = (!template.is_empty()).then_some((cluster, template.as_ref()));
-        Entry { path, digests, release, maker, run: self.runs.number(run), tag }
     }
 
     /// Returns the maker of the file at `path` with this content.

@@ -34,6 +34,8 @@ pub(super) struct Reader {
     seed: u64,
     paths: KeySet,
     runs: Runs,
+    /// The last run of a file, and whether it is known.
+    last_run: (String, bool),
     incomplete: bool,
     conflicts: bool,
     is_old: bool,
@@ -52,6 +54,12 @@ enum Side {
     /// What both sides began with.
     Base,
     Theirs,
+}
+
+/// Returns the length of the next line if the buffer has all of it. Most lines need no copy.
+fn whole_line(content: &mut dyn BufRead) -> Option<usize> {
+    let end = memchr::memchr(b'\n', content.fill_buf().ok()?)?;
+    (end < MAX_LINE as usize).then_some(end + 1)
 }
 
 /// Returns the part of a conflict that a line begins, or `None` in it if the line ends a conflict.
@@ -114,17 +122,26 @@ impl Reader {
         let (mut line, mut number, mut side) = (Vec::new(), 0_usize, None);
         self.is_tidy = true;
         loop {
-            line.clear();
             number += 1;
-            let read = (&mut *content).take(MAX_LINE).read_until(b'\n', &mut line);
-            if read.map_err(|error| unreadable(name, error))? == 0 {
+            line.clear();
+            let (used, text) = match whole_line(content) {
+                Some(length) => (length, content.fill_buf().map_err(|error| unreadable(name, error))?),
+                None => {
+                    let read = (&mut *content).take(MAX_LINE).read_until(b'\n', &mut line);
+                    read.map_err(|error| unreadable(name, error))?;
+                    (0, line.as_slice())
+                }
+            };
+            let text = if used > 0 { text.get(..used).unwrap_or(text) } else { text };
+            if text.is_empty() {
                 return self.end_section();
             }
-            if let Some(next) = mark(&line) {
+            if let Some(next) = mark(text) {
                 (side, self.is_tidy, self.conflicts) = (next, false, true);
             } else if side != Some(Side::Base) {
-                self.line(&line).and_then(|known| known.ok_or_else(|| damaged(name, Some((number, &line)))))?;
+                self.line(text).and_then(|known| known.ok_or_else(|| damaged(name, Some((number, text)))))?;
             }
+            content.consume(used);
         }
     }
 
@@ -149,19 +166,25 @@ impl Reader {
             _ if self.section.is_empty() || self.section.len() > MAX_SECTION => return Ok(None),
             Some(Line::Values { run, .. }) => _ = self.runs.note(run),
             Some(Line::File(file)) => {
-                let is_known = file.run.is_empty() || {
-                    let run = self.runs.note(file.run);
-                    self.runs.get(run).is_some()
-                };
                 // Nobody knows the owner of a file whose run is lost.
-                if is_known {
+                if file.run.is_empty() || self.knows(file.run) {
                     self.paths.add(&file.path)?;
                 }
             }
             None => return Ok(None),
         }
-        self.section.extend([text, "\n"]);
+        self.section.push_str(text);
+        self.section.push('\n');
         Ok(Some(()))
+    }
+
+    /// Notes a run. Returns `true` if its options are known. Most files are of the same run as the one before.
+    fn knows(&mut self, run: &str) -> bool {
+        if self.last_run.0 != run {
+            let number = self.runs.note(run);
+            self.last_run = (run.to_owned(), self.runs.get(number).is_some());
+        }
+        self.last_run.1
     }
 
     fn end_section(&mut self) -> Result<()> {

@@ -20,7 +20,7 @@ pub struct Entry<'s> {
     /// The path below the output folder.
     pub path: &'s str,
     /// The digest of the content. After a merge of two branches, those of both sides with commas between.
-    pub(super) digests: &'s str,
+    pub(crate) digests: &'s str,
     /// The release that the file is of, or an empty string.
     pub release: &'s str,
     /// The cluster and the template that make the file, or `None` if a state of the first version has it. Templates are named

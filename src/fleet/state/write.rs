@@ -1,9 +1,10 @@
 //! Places of states, and writing one: the new rows, and the old entries that are kept.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
+use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::lines::{push_cluster, push_field, push_file, push_values, tidy};
