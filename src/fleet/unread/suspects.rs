@@ -262,7 +262,7 @@ mod tests {
                 let shown = |one: Failure| (one.clusters, one.diagnostic.to_string(), one.diagnostic.help.clone());
                 failures.into_iter().map(shown).collect::<Vec<_>>()
             };
-            let found = shown(failures(&read, &Layers::default(), &clusters).unwrap());
+            let found = shown(failures(&read, (&Layers::default(), &clusters), &|_| false).unwrap());
             *(if found.is_empty() { &mut kept } else { &mut warned }) += 1;
             assert_eq!(found, shown(one_by_one(&read, &clusters)), "{text}");
         }
