@@ -45,6 +45,21 @@ fn mutated() -> impl Strategy<Value = String> {
     })
 }
 
+/// Lines of all documents in any order, some with other values.
+fn repeated() -> impl Strategy<Value = String> {
+    let values =
+        prop::sample::select(&["1", "x y", "\"a\"", "'b", "{a: b}", "[c", "|", "&x", "a: b", "", "# c", "é"][..]);
+    let line = (any::<prop::sample::Index>(), prop::option::of(values)).prop_map(|(at, value)| {
+        let lines: Vec<&str> = DOCUMENTS.iter().flat_map(|document| document.split_inclusive('\n')).collect();
+        let line = at.get(&lines);
+        match (value, line.split_once(": ")) {
+            (Some(value), Some((key, _))) => format!("{key}: {value}\n"),
+            _ => (*line).to_owned(),
+        }
+    });
+    prop::collection::vec(line, 0..12).prop_map(|lines| lines.concat())
+}
+
 /// JSON after some replacements.
 fn json() -> impl Strategy<Value = String> {
     let token = prop::sample::select(
@@ -94,6 +109,20 @@ proptest! {
     #[test]
     fn what_is_taken_is_valid(text in prop_oneof![tokens(), mutated()]) {
         prop_assert!(!Scanner::new().is_yaml(&text) || is_read(&text), "{:?}", text);
+    }
+
+    #[test]
+    fn lines_that_are_known_change_no_answer(
+        texts in prop::collection::vec((prop_oneof![tokens(), mutated(), repeated()], any::<bool>()), 1..24),
+    ) {
+        let (mut scanner, mut before) = (Scanner::new(), String::new());
+        for (text, is_joined) in texts {
+            // Documents of one text follow each other in the next one in another order.
+            let text = if is_joined { text + "---\n" + &before } else { text };
+            prop_assert_eq!(scanner.is_yaml(&text), Scanner::new().is_yaml(&text), "{:?} after {:?}", text, before);
+            before = text;
+            before.truncate((0..=2_000.min(before.len())).rev().find(|at| before.is_char_boundary(*at)).unwrap_or(0));
+        }
     }
 
     #[test]

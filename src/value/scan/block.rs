@@ -26,19 +26,27 @@ fn may_be_word(name: &[u8]) -> bool {
 impl<'s, S: PartSink> Scan<'s, S> {
     /// Scans all documents.
     pub(super) fn documents(&mut self) -> Option<()> {
-        loop {
-            self.line = self.at;
-            self.skip_spaces();
-            match self.here() {
-                b'\n' => self.at += 1,
-                b'#' => {
-                    self.open = false;
-                    self.skip_line();
-                }
-                END => return self.end_document(),
-                _ => self.content()?,
-            }
+        while self.at < self.bytes.len() {
+            self.any_line()?;
         }
+        self.end_document()
+    }
+
+    /// Scans a line, and with some values further lines.
+    #[inline(always)]
+    pub(super) fn any_line(&mut self) -> Option<()> {
+        self.line = self.at;
+        self.skip_spaces();
+        match self.here() {
+            b'\n' => self.at += 1,
+            b'#' => {
+                self.open = false;
+                self.skip_line();
+            }
+            END => {}
+            _ => self.content()?,
+        }
+        Some(())
     }
 
     /// Scans a line with content, and with some values further lines.
@@ -80,8 +88,8 @@ impl<'s, S: PartSink> Scan<'s, S> {
     #[inline(always)]
     fn close_beyond(&mut self, column: usize) -> Option<()> {
         while let Some(top) = self.nest.top() {
-            let ends_here = top.column == column && !top.is_map && !self.is_dash();
-            if top.column <= column && !ends_here {
+            let ends_here = top.column as usize == column && !top.is_map && !self.is_dash();
+            if top.column as usize <= column && !ends_here {
                 break;
             }
             self.close()?;
@@ -98,7 +106,7 @@ impl<'s, S: PartSink> Scan<'s, S> {
     }
 
     /// Ends all collections.
-    fn end_document(&mut self) -> Option<()> {
+    pub(super) fn end_document(&mut self) -> Option<()> {
         while self.nest.depth() > 0 {
             self.close()?;
         }
@@ -134,6 +142,7 @@ impl<'s, S: PartSink> Scan<'s, S> {
             }
             column = self.at - self.line;
         }
+        self.branch();
         self.entry_or_scalar(column)
     }
 
@@ -142,10 +151,10 @@ impl<'s, S: PartSink> Scan<'s, S> {
         let after = if S::READS { self.after_dash() } else { 0 };
         let mut is_flat = false;
         match self.nest.top() {
-            Some(top) if !top.is_map && top.column == column => self.tell_null()?,
+            Some(top) if !top.is_map && top.column as usize == column => self.tell_null()?,
             // The items of a list in a map may be in the column of the map's keys.
-            top if self.pending && top.is_none_or(|top| top.column <= column) => {
-                is_flat = top.is_some_and(|top| top.column == column);
+            top if self.pending && top.is_none_or(|top| top.column as usize <= column) => {
+                is_flat = top.is_some_and(|top| top.column as usize == column);
                 let start = if is_flat { after } else { self.at };
                 self.begin(false, column, start..start)?;
             }
@@ -157,7 +166,7 @@ impl<'s, S: PartSink> Scan<'s, S> {
     }
 
     #[inline(always)]
-    fn entry_or_scalar(&mut self, column: usize) -> Option<()> {
+    pub(super) fn entry_or_scalar(&mut self, column: usize) -> Option<()> {
         let start = self.at;
         match self.here() {
             b'"' | b'\'' => {
@@ -215,7 +224,7 @@ impl<'s, S: PartSink> Scan<'s, S> {
     /// Takes the value at `column` for the innermost collection.
     #[inline]
     fn fill(&mut self, column: usize) -> Option<()> {
-        let fits = self.pending && self.nest.top().is_none_or(|top| top.column < column);
+        let fits = self.pending && self.nest.top().is_none_or(|top| (top.column as usize) < column);
         self.pending = false;
         fits.then_some(())
     }
@@ -224,8 +233,8 @@ impl<'s, S: PartSink> Scan<'s, S> {
     #[inline(always)]
     fn entry(&mut self, column: usize, start: usize, name: &[u8]) -> Option<()> {
         match self.nest.top() {
-            Some(top) if top.is_map && top.column == column => self.tell_null()?,
-            top if self.pending && top.is_none_or(|top| top.column < column) => {
+            Some(top) if top.is_map && top.column as usize == column => self.tell_null()?,
+            top if self.pending && top.is_none_or(|top| (top.column as usize) < column) => {
                 self.begin(true, column, start..start)?;
             }
             _ => return None,
@@ -238,7 +247,15 @@ impl<'s, S: PartSink> Scan<'s, S> {
         }
         self.key(start, name)?;
         self.null = self.at;
+        self.pending = false;
         self.at += 1;
+        self.branch();
+        self.after_colon()
+    }
+
+    /// Scans the rest of an entry after its colon.
+    #[inline(always)]
+    pub(super) fn after_colon(&mut self) -> Option<()> {
         self.skip_spaces();
         self.pending = self.is_line_over();
         if self.pending { self.end_line() } else { self.value() }
@@ -292,7 +309,7 @@ impl<'s, S: PartSink> Scan<'s, S> {
     /// Returns the column of the innermost block collection.
     #[inline]
     pub(super) fn parent(&self) -> Option<usize> {
-        self.nest.top().map(|top| top.column)
+        self.nest.top().map(|top| top.column as usize)
     }
 
     /// Scans an anchor, a tag, or both.
@@ -321,8 +338,9 @@ impl<'s, S: PartSink> Scan<'s, S> {
     }
 
     /// Returns `true` if the next line with content is indented deeper than the innermost collection.
-    fn is_deeper(&self) -> bool {
+    fn is_deeper(&mut self) -> bool {
         let Some(parent) = self.parent() else { return false };
+        self.ahead = true;
         let lines = self.bytes.get(self.at..).unwrap_or(&[]).split(|&byte| byte == b'\n');
         let indents = lines.map(|line| (line.iter().take_while(|&&byte| byte == b' ').count(), line));
         let mut content = indents.filter(|(indent, line)| !matches!(line.get(*indent), None | Some(b'#')));

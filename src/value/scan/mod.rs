@@ -8,12 +8,15 @@
 
 mod block;
 mod lookup;
+mod nest;
 mod parts;
+mod repeats;
 mod scalar;
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use crate::json_lexer;
+
+use self::nest::Nest;
+use self::repeats::{Branch, Repeats};
 
 pub use self::lookup::word_at;
 pub(super) use self::parts::PartSink;
@@ -35,6 +38,10 @@ pub struct Scanner {
     nest: Nest,
     /// For each entry of a map in column 0, the start of its line and the length of its key.
     outline: Vec<(usize, usize)>,
+    /// What texts before had, from the second text on.
+    repeats: Option<Box<Repeats>>,
+    /// `true` after the first text.
+    is_used: bool,
 }
 
 impl Scanner {
@@ -46,7 +53,13 @@ impl Scanner {
     /// Returns `true` if all documents of `text` are certainly valid YAML without duplicate keys, `false` if the scanner
     /// cannot say.
     pub fn is_yaml(&mut self, text: &str) -> bool {
-        self.documents(text, &mut ()).is_some()
+        if !std::mem::replace(&mut self.is_used, true) {
+            return self.documents(text, &mut ()).is_some();
+        }
+        match self.repeats.get_or_insert_default().prepare(text) {
+            Some((nest, lines)) => Scan::new(text, nest, &mut self.outline, &mut ()).repeated(lines).is_some(),
+            None => self.documents(text, &mut ()).is_some(),
+        }
     }
 
     /// Scans YAML. Returns the number of document markers. `None` if the text is outside the subset, or if the sink ended the
@@ -108,91 +121,20 @@ struct Scan<'s, S> {
     nest: &'s mut Nest,
     outline: &'s mut Vec<(usize, usize)>,
     sink: &'s mut S,
+    /// The last place in the line from which on it may differ.
+    branch: Option<Branch>,
+    /// `true` if later lines were looked at.
+    ahead: bool,
 }
 
 impl<'s, S> Scan<'s, S> {
     fn new(text: &'s str, nest: &'s mut Nest, outline: &'s mut Vec<(usize, usize)>, sink: &'s mut S) -> Self {
         nest.clear();
         let bytes = text.as_bytes();
-        Self { bytes, text, at: 0, line: 0, pending: true, null: 0, open: false, markers: 0, nest, outline, sink }
+        let (at, line, null, markers, ahead) = (0, 0, 0, 0, false);
+        let (pending, open, branch) = (true, false, None);
+        Self { bytes, text, at, line, pending, null, open, markers, nest, outline, sink, branch, ahead }
     }
-}
-
-/// Maximum nesting that all readers allow.
-const DEPTH: usize = 127;
-/// Maximum number of keys that are compared pair by pair.
-const FEW: usize = 12;
-
-#[derive(Debug, Clone, Copy)]
-struct Level {
-    pub is_map: bool,
-    /// The column of its entries. Flow collections have that of the block collection around them.
-    pub column: usize,
-    /// Index of the first of its keys.
-    keys: usize,
-}
-
-/// A stack of collections.
-#[derive(Debug, Default)]
-struct Nest {
-    levels: Vec<Level>,
-    /// Hashes of the keys of open maps, outermost map first.
-    keys: Vec<u64>,
-}
-
-impl Nest {
-    pub fn clear(&mut self) {
-        self.levels.clear();
-        self.keys.clear();
-    }
-
-    #[inline(always)]
-    pub fn depth(&self) -> usize {
-        self.levels.len()
-    }
-
-    #[inline(always)]
-    pub fn top(&self) -> Option<Level> {
-        self.levels.last().copied()
-    }
-
-    #[inline]
-    pub fn open(&mut self, is_map: bool, column: usize) -> Option<()> {
-        if self.levels.len() >= DEPTH {
-            return None;
-        }
-        self.levels.push(Level { is_map, column, keys: self.keys.len() });
-        Some(())
-    }
-
-    /// Adds a key to the innermost map.
-    #[inline]
-    pub fn key(&mut self, name: &[u8]) {
-        self.keys.push(xxh3_64(name));
-    }
-
-    /// Closes the innermost collection. Returns `None` if two keys have one hash: they are equal, or nearly never different.
-    pub fn close(&mut self) -> Option<()> {
-        let first = self.levels.pop()?.keys;
-        let distinct = are_distinct(self.keys.get_mut(first..)?);
-        self.keys.truncate(first);
-        distinct.then_some(())
-    }
-}
-
-fn are_distinct(hashes: &mut [u64]) -> bool {
-    if hashes.len() <= FEW {
-        let mut rest = &*hashes;
-        while let Some((last, others)) = rest.split_last() {
-            if others.contains(last) {
-                return false;
-            }
-            rest = others;
-        }
-        return true;
-    }
-    hashes.sort_unstable();
-    hashes.windows(2).all(|pair| pair.first() != pair.last())
 }
 
 impl<'s, S: PartSink> Scan<'s, S> {
@@ -243,7 +185,7 @@ impl<'s, S: PartSink> Scan<'s, S> {
             let key = self.rest();
             let after = json_lexer::key(key)?;
             // A key with escapes may be the same as another one.
-            self.nest.key(key.get(1..)?.split(|byte| *byte == b'"').next().filter(|name| !name.contains(&b'\\'))?);
+            self.nest.key(key.get(1..)?.split(|byte| *byte == b'"').next().filter(|name| !name.contains(&b'\\'))?)?;
             self.skip_to(json_lexer::white(after));
         }
         self.json_value()

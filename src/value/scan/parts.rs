@@ -57,8 +57,7 @@ impl<S: PartSink> Scan<'_, S> {
     #[inline(always)]
     pub(super) fn key(&mut self, start: usize, name: &[u8]) -> Option<()> {
         if !S::READS {
-            self.nest.key(name);
-            return Some(());
+            return self.nest.key(name);
         }
         match self.style(start) {
             Style::Plain => self.tell_plain(start),

@@ -345,6 +345,7 @@ impl<S: PartSink> Scan<'_, S> {
             self.at += 1;
         }
         let parent = self.parent()?;
+        self.ahead = true;
         self.end_line()?;
         let (mut content, mut blank) = (None, 0);
         while self.at < self.bytes.len() {

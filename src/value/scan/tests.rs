@@ -120,6 +120,41 @@ fn memory_of_one_scan_does_not_reach_the_next() {
 }
 
 #[test]
+fn lines_that_are_known_are_judged_by_what_is_around_them() {
+    let first = "a: |\n  x\nb:\n  c: 1\n  d: &x\n    e: f\ng: [1,\n  2]\n- {}\nh: \"i\n  j\"\n";
+    let lines: Vec<&str> = first.split_inclusive('\n').collect();
+    let mut scanner = Scanner::new();
+    assert!(scanner.is_yaml("a: 1\n"));
+    // Each two lines in each order, with more after them that may belong to them.
+    for (one, other) in lines.iter().flat_map(|one| lines.iter().map(move |other| (one, other))) {
+        for more in
+            ["", "  y\n", "    z: 1\n", "\n", "b: 1\n", "b:-- \"1\"\n", " # c\n", "\u{0}\n", "é\u{85}\n", "c: 2", "b:"]
+        {
+            for text in
+                [format!("{one}{other}{more}"), format!("{one}{more}{other}"), format!("b:\n  {one}{other}{more}")]
+            {
+                assert_eq!(scanner.is_yaml(&text), scans(&text), "{text:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn memory_of_lines_is_bounded() {
+    let mut scanner = Scanner::new();
+    for at in 0..6 {
+        let text: String = (0..40_000).map(|key| format!("k{key}: {{v{at}: [{key}]}}\n")).collect();
+        assert!(scanner.is_yaml(&text), "{at}");
+    }
+    let repeats = scanner.repeats.as_ref().unwrap();
+    assert!(repeats.nest.len() < 400_000);
+    // Many keys of one map, and a text that is too long to be remembered.
+    let long = "a: b\n".repeat(1 << 20);
+    assert!(!scanner.is_yaml(&long));
+    assert!(scanner.is_yaml("a: b\n") && !scanner.is_yaml("a: b\na: b\n"));
+}
+
+#[test]
 fn duplicates_are_found_in_maps_of_any_size_and_only_there() {
     for n in [2, 12, 13, 5_000] {
         let map = |last: usize| (0..n).map(move |at| format!("k{}: {{a: 1}}\n", if at == n - 1 { last } else { at }));

@@ -1,0 +1,384 @@
+//! Lines that were scanned before. Outputs of one template consist mostly of lines that the output for another cluster had
+//! in the same place, or of lines in which only a value differs.
+//!
+//! A line is taken again only if it has the same bytes in the same state of the scan, which decides all that a scan does.
+
+use super::block::is_gap;
+use super::{Nest, PartSink, Scan, is_usual};
+
+/// Maximum size of a text that is remembered, and of the text that is kept, in bytes.
+const LONGEST: usize = 1 << 21;
+/// Maximum number of lines and of nodes that are kept.
+const LINES: usize = 1 << 16;
+const NODES: usize = 1 << 17;
+/// The number of lines after an expected one that are looked at.
+const NEAR: usize = 24;
+/// The number of equal bytes of texts that begin alike, and the number of texts from which on every one counts as like another.
+const ALIKE: usize = 32;
+const STARTS: usize = 16;
+/// No line.
+const NONE: u32 = u32::MAX;
+/// The number of lines that are found by how they begin, a power of two.
+const SLOTS: usize = 1 << 12;
+
+/// The state of a scan at the start of a line, or of a value: the node, and two flags.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct State(u32);
+
+/// A place in a line from which on it may differ.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Branch {
+    at: usize,
+    state: State,
+}
+
+/// A line, or several that belong together.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    before: State,
+    after: State,
+    /// The place of the bytes.
+    start: u32,
+    len: u32,
+    /// The length of the part before a value, and the state there. 0 if there is none.
+    prefix: u32,
+    value: State,
+    /// `true` if the bytes alone decide, not those after them.
+    is_whole: bool,
+    /// The line that came next the last time, and another one that came before.
+    next: u32,
+    other: u32,
+}
+
+/// The memory of scans.
+#[derive(Debug)]
+pub(super) struct Repeats {
+    pub nest: Nest,
+    lines: Lines,
+}
+
+impl Default for Repeats {
+    fn default() -> Self {
+        Self { nest: Nest::remembering(), lines: Lines::default() }
+    }
+}
+
+impl Repeats {
+    /// Returns the memory for the scan of a text that is short enough.
+    pub fn prepare(&mut self, text: &str) -> Option<(&mut Nest, &mut Lines)> {
+        if text.len() > LONGEST {
+            return None;
+        }
+        if self.nest.len() > NODES || self.lines.is_full() {
+            *self = Self::default();
+        }
+        Some((&mut self.nest, &mut self.lines))
+    }
+}
+
+/// The lines that are known.
+#[derive(Debug)]
+pub(super) struct Lines {
+    bytes: Vec<u8>,
+    lines: Vec<Line>,
+    /// The lines by state and beginning.
+    slots: Vec<u32>,
+    /// The first lines of texts, and the one that was taken last.
+    starts: Vec<u32>,
+    start: usize,
+    /// The line before, and the one that is expected where there is none.
+    last: u32,
+    first: u32,
+    /// `true` in a text that begins like none before.
+    is_new: bool,
+    /// The line that was expected where the text last differed.
+    home: u32,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        let (bytes, lines, starts) = (Vec::new(), Vec::new(), Vec::new());
+        let (start, first, is_new) = (0, NONE, false);
+        Self { bytes, lines, starts, start, first, is_new, slots: vec![NONE; SLOTS], last: NONE, home: NONE }
+    }
+}
+
+impl Lines {
+    fn is_full(&self) -> bool {
+        self.lines.len() >= LINES || self.bytes.len() >= LONGEST
+    }
+
+    #[inline(always)]
+    fn line(&self, at: u32) -> Option<&Line> {
+        self.lines.get(at as usize)
+    }
+
+    /// Returns the line that came next the last time.
+    #[inline(always)]
+    fn next(&self) -> u32 {
+        self.line(self.last).map_or(self.first, |line| line.next)
+    }
+
+    /// Makes `line` the one that is expected next.
+    #[inline(always)]
+    fn link(&mut self, line: u32) {
+        match self.lines.get_mut(self.last as usize) {
+            Some(last) if last.next == line => {}
+            Some(last) => (last.next, last.other) = (line, last.next),
+            None => self.first = line,
+        }
+    }
+
+    /// Makes `line` the one after the last.
+    #[inline(always)]
+    fn follow(&mut self, line: u32) {
+        self.link(line);
+        self.last = line;
+    }
+
+    /// Returns `true` if so many equal bytes are all of a line.
+    fn is_all(&self, line: u32, same: usize) -> bool {
+        self.line(line).is_some_and(|line| line.is_whole && same >= line.len as usize)
+    }
+
+    /// Returns the bytes from the start of a line on, with those of the lines added after it.
+    #[inline(always)]
+    fn bytes(&self, line: &Line) -> &[u8] {
+        self.bytes.get(line.start as usize..).unwrap_or(&[])
+    }
+
+    /// Skips the lines that come in the same order as the last time. Returns their length, the state after them, and how much
+    /// of the next line is the same.
+    #[inline]
+    fn skip(&mut self, rest: &[u8], mut state: State) -> (usize, State, usize) {
+        let (mut skipped, mut next) = (0, self.next());
+        let mut same = self.line(next).map_or(0, |line| common(self.bytes(line), rest));
+        while let Some(line) = self.line(next)
+            && line.before == state
+        {
+            let len = line.len as usize;
+            if !line.is_whole || same < len {
+                return (skipped, state, same);
+            }
+            (skipped, same, state) = (skipped + len, same - len, line.after);
+            let is_after = line.next == next + 1;
+            (self.last, next) = (next, line.next);
+            if !is_after {
+                same = self.line(next).map_or(0, |line| common(self.bytes(line), rest.get(skipped..).unwrap_or(&[])));
+            }
+        }
+        (skipped, state, 0)
+    }
+
+    /// Chooses the line that a text is expected to begin with: that of a text that begins alike.
+    fn begin(&mut self, text: &[u8]) {
+        let next = self.start + 1;
+        let same = |at: usize| self.line(*self.starts.get(at)?).map(|line| common(self.bytes(line), text));
+        let (same, at) = match same(next) {
+            Some(same) if same >= ALIKE => (same, next),
+            _ => (0..self.starts.len()).filter_map(|at| Some((same(at)?, at))).max().unwrap_or_default(),
+        };
+        (self.start, self.last, self.home) = (at, NONE, NONE);
+        self.is_new = same < ALIKE && self.starts.len() < STARTS;
+        self.first = if self.is_new { NONE } else { self.starts.get(at).copied().unwrap_or(NONE) };
+    }
+
+    /// Returns a line that the text goes on with instead of the one expected, and how much of it is the same.
+    fn find(&mut self, rest: &[u8], state: State) -> Option<(u32, usize)> {
+        let is_like = |at: &u32| self.line(*at).is_some_and(|line| line.before == state);
+        let same = |at: u32| {
+            let line = self.line(at)?;
+            let same = common(self.bytes(line), rest);
+            let len = if line.prefix > 0 { line.prefix } else { line.len };
+            (same >= len as usize && (line.prefix > 0 || line.is_whole)).then_some((at, same))
+        };
+        let (next, other) = self.line(self.last).map_or((self.first, NONE), |last| (last.next, last.other));
+        let home = if next == NONE { self.home } else { next };
+        let slot = || self.slots.get(slot(rest, state)).copied().filter(|_| !self.is_new);
+        let near = (home as usize..home as usize + NEAR).map_while(|at| u32::try_from(at).ok());
+        let found = Some(other).filter(is_like).and_then(same);
+        let found = found.or_else(|| near.filter(is_like).find_map(same));
+        let found = found.or_else(|| slot().filter(is_like).and_then(same));
+        self.home = home;
+        found
+    }
+
+    fn add(&mut self, bytes: &[u8], line: Line) {
+        if self.is_full() {
+            self.last = NONE;
+            return;
+        }
+        let (Ok(at), Ok(start)) = (u32::try_from(self.lines.len()), u32::try_from(self.bytes.len())) else { return };
+        let Ok(len) = u32::try_from(bytes.len()) else { return };
+        self.bytes.extend_from_slice(bytes);
+        self.lines.push(Line { start, len, ..line });
+        if let Some(slot) = self.slots.get_mut(slot(bytes, line.before)) {
+            *slot = at;
+        }
+        if self.last == NONE && self.is_new {
+            self.start = self.starts.len();
+            self.starts.push(at);
+        }
+        self.follow(at);
+    }
+}
+
+/// Returns the number of equal bytes at the start of two texts.
+#[inline(always)]
+fn common(one: &[u8], other: &[u8]) -> usize {
+    let len = one.len().min(other.len());
+    let (one, other) = (one.get(..len).unwrap_or(&[]), other.get(..len).unwrap_or(&[]));
+    let mut at = 0;
+    while let (Some(a), Some(b)) = (word(one, at), word(other, at)) {
+        let bits = a ^ b;
+        if bits != 0 {
+            return at + bits.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    while at < len && one.get(at) == other.get(at) {
+        at += 1;
+    }
+    at
+}
+
+/// Returns `true` if all bytes are printable ASCII.
+#[inline(always)]
+fn is_printable(bytes: &[u8]) -> bool {
+    use dropforge_base::stdlib::byte_search::{all, first_special, last_word};
+    let is_odd = |word: u64| (first_special(word, 0x7F, 0x7F) | word & all(0x80)) != 0;
+    let mut at = 0;
+    while let Some(word) = word(bytes, at) {
+        if is_odd(word) {
+            return false;
+        }
+        at += 8;
+    }
+    let used = 8 * (bytes.len() - at);
+    !is_odd(last_word(bytes, at) | all(b' ').checked_shl(used as u32).unwrap_or(0))
+}
+
+#[inline(always)]
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..at + 8)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Returns the place of a line in a table by its state and its beginning: up to a colon, or to a dash.
+#[inline]
+fn slot(rest: &[u8], state: State) -> usize {
+    use dropforge_base::stdlib::byte_search::{first_place, first_special, last_word};
+    let indent = rest.iter().take_while(|byte| **byte == b' ').count();
+    let content = rest.get(indent..).unwrap_or(&[]);
+    let eight = content.first_chunk().map_or_else(|| last_word(content, 0), |bytes| u64::from_le_bytes(*bytes));
+    let end = first_place(first_special(eight, b':', b'\n'));
+    let begin = match end {
+        8 if eight & 0xFFFF == u64::from(u16::from_le_bytes(*b"- ")) => eight & 0xFFFF,
+        8 => eight,
+        end => eight & ((1 << (8 * end)) - 1),
+    };
+    let mixed = (begin ^ (u64::from(state.0) << 32 | indent as u64)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed >> 40) as usize % SLOTS
+}
+
+impl<S: PartSink> Scan<'_, S> {
+    #[inline(always)]
+    fn state(&self) -> State {
+        State(self.nest.node() << 2 | u32::from(self.pending) << 1 | u32::from(self.open))
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, state: State) {
+        self.nest.enter(state.0 >> 2);
+        (self.pending, self.open) = (state.0 & 2 != 0, state.0 & 1 != 0);
+    }
+
+    /// Notes that the rest of the line may be another value.
+    #[inline(always)]
+    pub(super) fn branch(&mut self) {
+        if !S::READS {
+            self.branch = Some(Branch { at: self.at, state: self.state() });
+        }
+    }
+
+    /// Scans all documents, of which some lines are known.
+    pub(super) fn repeated(&mut self, known: &mut Lines) -> Option<()> {
+        known.begin(self.bytes);
+        while self.at < self.bytes.len() {
+            let (skipped, state, same) = known.skip(self.bytes.get(self.at..)?, self.state());
+            self.at += skipped;
+            self.enter(state);
+            if self.at == self.bytes.len() {
+                break;
+            }
+            if !self.differs(known, known.next(), same)? {
+                match known.find(self.bytes.get(self.at..)?, state) {
+                    // It is skipped next.
+                    Some((line, same)) if known.is_all(line, same) => known.link(line),
+                    Some((line, same)) if self.differs(known, line, same)? => {}
+                    _ => self.new_line(known)?,
+                }
+            }
+        }
+        self.end_document()
+    }
+
+    /// Scans the rest of a line that is the same as a known one up to a value. Returns `false` if it is not.
+    #[inline(always)]
+    fn differs(&mut self, known: &mut Lines, at: u32, same: usize) -> Option<bool> {
+        let Some(line) = known.line(at) else { return Some(false) };
+        let (prefix, value, start) = (line.prefix as usize, line.value, self.at + line.prefix as usize);
+        if prefix == 0 || same < prefix || !self.is_value(start) {
+            return Some(false);
+        }
+        known.follow(at);
+        (self.line, self.at) = (self.at, start);
+        self.enter(value);
+        match self.byte(start - 1) {
+            b':' => self.after_colon()?,
+            _ => self.entry_or_scalar(prefix)?,
+        }
+        self.check_usual(start).map(|()| true)
+    }
+
+    /// Checks the characters from `start` on to the current place.
+    #[inline(always)]
+    fn check_usual(&self, start: usize) -> Option<()> {
+        let bytes = self.bytes.get(start..self.at.saturating_sub(1).max(start))?;
+        let is_short = bytes.len() < 64 && self.byte(self.at - 1) == b'\n';
+        (is_short && is_printable(bytes) || is_usual(self.text.get(start..self.at)?)).then_some(())
+    }
+
+    /// Returns `true` if a value may begin at `at`, after the beginning of a line that is known.
+    fn is_value(&self, at: usize) -> bool {
+        let byte = self.byte(at);
+        if self.byte(at - 1) == b':' {
+            return is_gap(byte);
+        }
+        let is_item = byte == b'-' && is_gap(self.byte(at + 1));
+        !is_item && !is_gap(byte) && byte != b'#'
+    }
+
+    /// Scans a line that is not known, and remembers it.
+    fn new_line(&mut self, known: &mut Lines) -> Option<()> {
+        let (start, before) = (self.at, self.state());
+        (self.branch, self.ahead) = (None, false);
+        self.any_line()?;
+        if self.at == start {
+            return None;
+        }
+        self.check_usual(start)?;
+        let bytes = self.bytes.get(start..self.at)?;
+        let value = self.branch.unwrap_or(Branch { at: start, state: before });
+        let prefix = u32::try_from(value.at - start).ok()?;
+        if bytes.ends_with(b"\n") && (prefix > 0 || !self.ahead) {
+            let is_whole = !self.ahead;
+            let bytes = if is_whole { bytes } else { bytes.get(..prefix as usize)? };
+            let (after, value) = (self.state(), value.state);
+            known
+                .add(bytes, Line { before, after, start: 0, len: 0, prefix, value, is_whole, next: NONE, other: NONE });
+        } else {
+            known.last = NONE;
+        }
+        Some(())
+    }
+}
