@@ -9,7 +9,7 @@ use memchr::memmem::Finder;
 use dropforge_base::limits::Limits;
 use dropforge_base::text::Source;
 use dropforge_engine::OutputSyntax;
-use dropforge_value::{Data, word_at, yaml};
+use dropforge_value::{Data, find_word, yaml};
 
 /// The kinds of Kubernetes in the order in which Helm installs them.
 const INSTALL_ORDER: [&str; 36] = [
@@ -92,8 +92,10 @@ impl Heads {
         {
             return rank.clone();
         }
-        let Some(kind) = word_at(document, "kind") else {
-            return Rank::of_kind(read(document).get("kind").and_then(Data::as_str).unwrap_or_default());
+        let kind = match find_word(document, "kind") {
+            Some(Some(kind)) => kind,
+            Some(None) => return Rank::of_kind(""),
+            None => return Rank::of_kind(read(document).get("kind").and_then(Data::as_str).unwrap_or_default()),
         };
         let rank = Rank::of_kind(kind);
         if (self.0.len()..HEADS).contains(&nth) {

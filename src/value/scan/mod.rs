@@ -18,7 +18,7 @@ use crate::json_lexer;
 use self::nest::Nest;
 use self::repeats::{Branch, Repeats};
 
-pub use self::lookup::word_at;
+pub use self::lookup::{find_word, word_at};
 pub(super) use self::parts::PartSink;
 pub(super) use self::scalar::is_usual;
 
