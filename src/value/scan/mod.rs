@@ -57,7 +57,10 @@ impl Scanner {
             return self.documents(text, &mut ()).is_some();
         }
         match self.repeats.get_or_insert_default().prepare(text) {
-            Some((nest, lines)) => Scan::new(text, nest, &mut self.outline, &mut ()).repeated(lines).is_some(),
+            Some((nest, lines)) => {
+                self.outline.clear();
+                Scan::new(text, nest, &mut self.outline, &mut ()).repeated(lines).is_some()
+            }
             None => self.documents(text, &mut ()).is_some(),
         }
     }
