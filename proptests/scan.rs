@@ -116,6 +116,7 @@ proptest! {
         texts in prop::collection::vec((prop_oneof![tokens(), mutated(), repeated()], any::<bool>()), 1..24),
     ) {
         let (mut scanner, mut before) = (Scanner::new(), String::new());
+        scanner.remember();
         for (text, is_joined) in texts {
             // Documents of one text follow each other in the next one in another order.
             let text = if is_joined { text + "---\n" + &before } else { text };
@@ -153,6 +154,7 @@ proptest! {
     #[test]
     fn what_is_written_is_taken(documents in prop::collection::vec(collection(), 1..3)) {
         let mut scanner = Scanner::new();
+        scanner.remember();
         for format in [OutputFormat::Yaml, OutputFormat::Kyaml] {
             let mut text = String::new();
             write_documents(&documents, format, 1 << 20, &mut text).expect("it is written");

@@ -59,6 +59,11 @@ pub struct OutputCheck {
 }
 
 impl OutputCheck {
+    /// Remembers the lines of further outputs. This pays where the same templates write outputs for several clusters.
+    pub fn remember(&mut self) {
+        self.scanner.remember();
+    }
+
     /// Returns the errors of the text of the file `path`. A file with another extension has none.
     pub fn errors_of_file(&mut self, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
         OutputSyntax::of_file(path).map_or_else(Vec::new, |syntax| self.errors(syntax, path, text))

@@ -137,6 +137,9 @@ impl RowStamper {
             text: String::new(),
             seen: HashSet::new(),
         };
+        if rows.len() > 1 {
+            worker.check.remember();
+        }
         (0..rows.len()).for_each(|at| worker.row(&rows, at, each));
         Ok(())
     }

@@ -138,6 +138,7 @@ impl Stamp for Stamper<'_> {
             session: Session::new(),
             explained: HashSet::new(),
             check: OutputCheck::default(),
+            is_used: false,
             kinds: self.kinds,
             splitter: Splitter::new(&self.names, &self.fields),
             admitted: 0,
@@ -196,6 +197,8 @@ struct Thread<'t, 'w> {
     /// explanation has to parse the template.
     explained: HashSet<(usize, Identity<String>)>,
     check: OutputCheck,
+    /// `true` from the second cluster on.
+    is_used: bool,
     kinds: Option<&'t KubeSchemas>,
     splitter: Splitter<'t>,
     /// The number of renders with specialised templates.
@@ -211,6 +214,9 @@ impl Renderer for Thread<'_, '_> {
         results: &mut Vec<Result<usize>>,
     ) -> Result<()> {
         self.own.reset();
+        if std::mem::replace(&mut self.is_used, true) {
+            self.check.remember();
+        }
         let builder = InputBuilder::new(&self.own, self.shapes);
         let count = self.groups.len();
         let Some(group) = self.groups.get_mut(group_of(cluster, count)) else { return Ok(()) };

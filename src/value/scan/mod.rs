@@ -38,10 +38,8 @@ pub struct Scanner {
     nest: Nest,
     /// For each entry of a map in column 0, the start of its line and the length of its key.
     outline: Vec<(usize, usize)>,
-    /// What texts before had, from the second text on.
+    /// The lines of texts before, if they are remembered.
     repeats: Option<Box<Repeats>>,
-    /// `true` after the first text.
-    is_used: bool,
 }
 
 impl Scanner {
@@ -50,13 +48,15 @@ impl Scanner {
         Self::default()
     }
 
+    /// Remembers the lines of further texts. They are not scanned again in a text that has them in the same place.
+    pub fn remember(&mut self) {
+        self.repeats.get_or_insert_default();
+    }
+
     /// Returns `true` if all documents of `text` are certainly valid YAML without duplicate keys, `false` if the scanner
     /// cannot say.
     pub fn is_yaml(&mut self, text: &str) -> bool {
-        if !std::mem::replace(&mut self.is_used, true) {
-            return self.documents(text, &mut ()).is_some();
-        }
-        match self.repeats.get_or_insert_default().prepare(text) {
+        match self.repeats.as_mut().and_then(|repeats| repeats.prepare(text)) {
             Some((nest, lines)) => {
                 self.outline.clear();
                 Scan::new(text, nest, &mut self.outline, &mut ()).repeated(lines).is_some()

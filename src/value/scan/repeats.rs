@@ -16,6 +16,8 @@ const NEAR: usize = 24;
 /// The number of equal bytes of texts that begin alike, and the number of texts from which on every one counts as like another.
 const ALIKE: usize = 32;
 const STARTS: usize = 16;
+/// The number of bytes that are compared at a time, unless a line is longer.
+const AHEAD: usize = 1 << 10;
 /// No line.
 const NONE: u32 = u32::MAX;
 /// The number of lines that are found by how they begin, a power of two.
@@ -141,10 +143,12 @@ impl Lines {
         self.line(line).is_some_and(|line| line.is_whole && same >= line.len as usize)
     }
 
-    /// Returns the bytes from the start of a line on, with those of the lines added after it.
+    /// Returns the bytes from the start of a line on, with some of the lines added after it. All of them would be compared
+    /// again and again in a text that repeats itself.
     #[inline(always)]
     fn bytes(&self, line: &Line) -> &[u8] {
-        self.bytes.get(line.start as usize..).unwrap_or(&[])
+        let rest = self.bytes.get(line.start as usize..).unwrap_or(&[]);
+        rest.get(..AHEAD.max(line.len as usize)).unwrap_or(rest)
     }
 
     /// Skips the lines that come in the same order as the last time. Returns their length, the state after them, and how much
@@ -163,7 +167,8 @@ impl Lines {
             (skipped, same, state) = (skipped + len, same - len, line.after);
             let is_after = line.next == next + 1;
             (self.last, next) = (next, line.next);
-            if !is_after {
+            // The bytes that were compared may end in the next line.
+            if !is_after || self.line(next).is_some_and(|line| same < line.len as usize) {
                 same = self.line(next).map_or(0, |line| common(self.bytes(line), rest.get(skipped..).unwrap_or(&[])));
             }
         }

@@ -110,9 +110,15 @@ fn entries_of_a_map_are_documents() {
     }
 }
 
+fn remembering() -> Scanner {
+    let mut scanner = Scanner::new();
+    scanner.remember();
+    scanner
+}
+
 #[test]
 fn memory_of_one_scan_does_not_reach_the_next() {
-    let mut scanner = Scanner::new();
+    let mut scanner = remembering();
     assert!(!scanner.is_yaml("a: {b: [c, {d: \"\n"));
     assert!(scanner.is_yaml("a: 1\n"));
     assert!(!scanner.is_json("{\"a\": [{"));
@@ -123,7 +129,7 @@ fn memory_of_one_scan_does_not_reach_the_next() {
 fn lines_that_are_known_are_judged_by_what_is_around_them() {
     let first = "a: |\n  x\nb:\n  c: 1\n  d: &x\n    e: f\ng: [1,\n  2]\n- {}\nh: \"i\n  j\"\n";
     let lines: Vec<&str> = first.split_inclusive('\n').collect();
-    let mut scanner = Scanner::new();
+    let mut scanner = remembering();
     assert!(scanner.is_yaml("a: 1\n"));
     // Each two lines in each order, with more after them that may belong to them.
     for (one, other) in lines.iter().flat_map(|one| lines.iter().map(move |other| (one, other))) {
@@ -141,7 +147,7 @@ fn lines_that_are_known_are_judged_by_what_is_around_them() {
 
 #[test]
 fn memory_of_lines_is_bounded() {
-    let mut scanner = Scanner::new();
+    let mut scanner = remembering();
     for at in 0..6 {
         let text: String = (0..40_000).map(|key| format!("k{key}: {{v{at}: [{key}]}}\n")).collect();
         assert!(scanner.is_yaml(&text), "{at}");
@@ -227,7 +233,7 @@ fn hostile_text_is_scanned_in_one_pass_without_recursion() {
         (0..2_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect(),
     ] {
         scans(text.get(..100_000.min(text.len())).unwrap());
-        let mut scanner = Scanner::new();
+        let mut scanner = remembering();
         scanner.is_yaml(&text);
         scanner.is_json(&text);
         assert!(scanner.nest.depth() <= 127);
