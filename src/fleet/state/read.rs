@@ -125,14 +125,16 @@ impl Reader {
             number += 1;
             line.clear();
             let (used, text) = match whole_line(content) {
-                Some(length) => (length, content.fill_buf().map_err(|error| unreadable(name, error))?),
+                Some(length) => {
+                    let buffered = content.fill_buf().map_err(|error| unreadable(name, error))?;
+                    (length, buffered.get(..length).unwrap_or(buffered))
+                }
                 None => {
                     let read = (&mut *content).take(MAX_LINE).read_until(b'\n', &mut line);
                     read.map_err(|error| unreadable(name, error))?;
                     (0, line.as_slice())
                 }
             };
-            let text = if used > 0 { text.get(..used).unwrap_or(text) } else { text };
             if text.is_empty() {
                 return self.end_section();
             }

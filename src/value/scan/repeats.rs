@@ -151,12 +151,20 @@ impl Lines {
         rest.get(..AHEAD.max(line.len as usize)).unwrap_or(rest)
     }
 
+    /// Returns the number of bytes that are the same from a line on, and `true` if more may be.
+    #[inline(always)]
+    fn compare(&self, line: u32, rest: &[u8]) -> (usize, bool) {
+        let bytes = self.line(line).map_or(&[][..], |line| self.bytes(line));
+        let same = common(bytes, rest);
+        (same, same == bytes.len())
+    }
+
     /// Skips the lines that come in the same order as the last time. Returns their length, the state after them, and how much
     /// of the next line is the same.
     #[inline]
     fn skip(&mut self, rest: &[u8], mut state: State) -> (usize, State, usize) {
         let (mut skipped, mut next) = (0, self.next());
-        let mut same = self.line(next).map_or(0, |line| common(self.bytes(line), rest));
+        let (mut same, mut is_cut) = self.compare(next, rest);
         while let Some(line) = self.line(next)
             && line.before == state
         {
@@ -168,8 +176,8 @@ impl Lines {
             let is_after = line.next == next + 1;
             (self.last, next) = (next, line.next);
             // The bytes that were compared may end in the next line.
-            if !is_after || self.line(next).is_some_and(|line| same < line.len as usize) {
-                same = self.line(next).map_or(0, |line| common(self.bytes(line), rest.get(skipped..).unwrap_or(&[])));
+            if !is_after || is_cut && self.line(next).is_some_and(|line| same < line.len as usize) {
+                (same, is_cut) = self.compare(next, rest.get(skipped..).unwrap_or(&[]));
             }
         }
         (skipped, state, 0)
