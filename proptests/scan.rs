@@ -10,7 +10,8 @@ use dropforge::value::{Arena, Data, DataMap, OutputFormat, Scanner, write_docume
 use proptest::prelude::*;
 
 /// Documents of the usual kind, which mutations make unusual.
-const DOCUMENTS: [&str; 6] = [
+const DOCUMENTS: [&str; 7] = [
+    "a: {b: c, \"d\": [e, 'f', {g: 1}]}\n---\n- {a: b, c: d}\n- {a: e, c: d, f: g}\n---\n{\"a\": \"b\", \"c\": [{\"d\": e}]}\n",
     "apiVersion: v1\nkind: Service\nmetadata:\n  name: \"a\"\n  labels: {app: a, 'x': b}\nspec:\n  ports:\n  - port: 80\n    name: x\n  - port: 90\n",
     "a: |\n  one\n    two\n\n  three\nb: >-\n  four\n  five\nc: x # comment\n# comment\nd:\n- - 1\n  - 2\n-\n",
     "---\na: [1, \"two\", {b: c}, [\n  d, # e\n  ], ]\n---\n- a: b\n  c:\n    d: e\n- f\n",

@@ -353,6 +353,11 @@ impl<S: PartSink> Scan<'_, S> {
     pub(super) fn flow(&mut self) -> Option<()> {
         let (around, parent) = (self.nest.depth(), self.parent());
         self.open_flow(parent)?;
+        self.rest_of_flow(parent, around)
+    }
+
+    /// Scans entries until the collections beyond the depth `around` are closed.
+    pub(super) fn rest_of_flow(&mut self, parent: Option<usize>, around: usize) -> Option<()> {
         while self.nest.depth() > around {
             self.skip_gap(parent)?;
             let is_map = self.nest.top()?.is_map;
@@ -383,7 +388,7 @@ impl<S: PartSink> Scan<'_, S> {
     }
 
     /// Scans the comma after an entry, if there is one.
-    fn end_flow_entry(&mut self, parent: Option<usize>, around: usize) -> Option<()> {
+    pub(super) fn end_flow_entry(&mut self, parent: Option<usize>, around: usize) -> Option<()> {
         if self.nest.depth() == around {
             return Some(());
         }
@@ -419,10 +424,21 @@ impl<S: PartSink> Scan<'_, S> {
         Some(())
     }
 
-    fn flow_value(&mut self, parent: Option<usize>, around: usize) -> Option<()> {
+    /// Scans a scalar with the comma after it, or the start of a collection.
+    pub(super) fn flow_value(&mut self, parent: Option<usize>, around: usize) -> Option<()> {
+        if matches!(self.here(), b'{' | b'[') {
+            return self.open_flow(parent);
+        }
+        let start = self.at;
+        self.flow_scalar()?;
+        self.slot(start, around);
+        self.end_flow_entry(parent, around)
+    }
+
+    #[inline]
+    pub(super) fn flow_scalar(&mut self) -> Option<()> {
         let start = self.at;
         match self.here() {
-            b'{' | b'[' => return self.open_flow(parent),
             b'"' | b'\'' => {
                 let is_verbatim = self.quoted(None)?;
                 self.tell_quoted(start, is_verbatim)?;
@@ -434,7 +450,7 @@ impl<S: PartSink> Scan<'_, S> {
                 self.tell_plain(start)?;
             }
         }
-        self.end_flow_entry(parent, around)
+        Some(())
     }
 
     /// Skips spaces, line ends and comments. Further lines are indented deeper than `parent`.

@@ -16,7 +16,7 @@ mod scalar;
 use crate::json_lexer;
 
 use self::nest::Nest;
-use self::repeats::{Branch, Repeats};
+use self::repeats::{Branch, Repeats, Slot};
 
 pub use self::lookup::{find_word, word_at};
 pub(super) use self::parts::PartSink;
@@ -126,6 +126,8 @@ struct Scan<'s, S> {
     sink: &'s mut S,
     /// The last place in the line from which on it may differ.
     branch: Option<Branch>,
+    /// The scalars in the line's flow collections, if they are remembered.
+    slots: Option<Vec<Slot>>,
     /// `true` if later lines were looked at.
     ahead: bool,
 }
@@ -135,8 +137,8 @@ impl<'s, S> Scan<'s, S> {
         nest.clear();
         let bytes = text.as_bytes();
         let (at, line, null, markers, ahead) = (0, 0, 0, 0, false);
-        let (pending, open, branch) = (true, false, None);
-        Self { bytes, text, at, line, pending, null, open, markers, nest, outline, sink, branch, ahead }
+        let (pending, open, branch, slots) = (true, false, None, None);
+        Self { bytes, text, at, line, pending, null, open, markers, nest, outline, sink, branch, slots, ahead }
     }
 }
 

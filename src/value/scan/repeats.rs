@@ -4,6 +4,7 @@
 //! A line is taken again only if it has the same bytes in the same state of the scan, which decides all that a scan does.
 
 use super::block::is_gap;
+use super::scalar::{FIRST, is};
 use super::{Nest, PartSink, Scan, is_usual};
 
 /// Maximum size of a text that is remembered, and of the text that is kept, in bytes.
@@ -18,6 +19,8 @@ const ALIKE: usize = 32;
 const STARTS: usize = 16;
 /// The number of bytes that are compared at a time, unless a line is longer.
 const AHEAD: usize = 1 << 10;
+/// Maximum number of scalars in flow collections that are kept of a line.
+const FLOW_SLOTS: usize = 64;
 /// No line.
 const NONE: u32 = u32::MAX;
 /// The number of lines that are found by how they begin, a power of two.
@@ -34,6 +37,16 @@ pub(super) struct Branch {
     state: State,
 }
 
+/// The place of a scalar in a flow collection, and the state of the scan before and after it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    at: u32,
+    end: u32,
+    state: State,
+    /// The depth around the outermost flow collection.
+    around: u32,
+}
+
 /// A line, or several that belong together.
 #[derive(Debug, Clone, Copy)]
 struct Line {
@@ -45,6 +58,8 @@ struct Line {
     /// The length of the part before a value, and the state there. 0 if there is none.
     prefix: u32,
     value: State,
+    /// The scalars in its flow collections.
+    slots: (u32, u32),
     /// `true` if the bytes alone decide, not those after them.
     is_whole: bool,
     /// The line that came next the last time, and another one that came before.
@@ -83,8 +98,9 @@ impl Repeats {
 pub(super) struct Lines {
     bytes: Vec<u8>,
     lines: Vec<Line>,
+    slots: Vec<Slot>,
     /// The lines by state and beginning.
-    slots: Vec<u32>,
+    table: Vec<u32>,
     /// The first lines of texts, and the one that was taken last.
     starts: Vec<u32>,
     start: usize,
@@ -99,15 +115,15 @@ pub(super) struct Lines {
 
 impl Default for Lines {
     fn default() -> Self {
-        let (bytes, lines, starts) = (Vec::new(), Vec::new(), Vec::new());
+        let (bytes, lines, slots, starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (start, first, is_new) = (0, NONE, false);
-        Self { bytes, lines, starts, start, first, is_new, slots: vec![NONE; SLOTS], last: NONE, home: NONE }
+        Self { bytes, lines, slots, starts, start, first, is_new, table: vec![NONE; SLOTS], last: NONE, home: NONE }
     }
 }
 
 impl Lines {
     fn is_full(&self) -> bool {
-        self.lines.len() >= LINES || self.bytes.len() >= LONGEST
+        self.lines.len() >= LINES || self.slots.len() >= LINES || self.bytes.len() >= LONGEST
     }
 
     #[inline(always)]
@@ -149,6 +165,13 @@ impl Lines {
     fn bytes(&self, line: &Line) -> &[u8] {
         let rest = self.bytes.get(line.start as usize..).unwrap_or(&[]);
         rest.get(..AHEAD.max(line.len as usize)).unwrap_or(rest)
+    }
+
+    /// Returns the bytes of a line, and the scalars in its flow collections.
+    fn flows(&self, line: &Line) -> (&[u8], &[Slot]) {
+        let (start, slots) = (line.start as usize, line.slots.0 as usize..line.slots.1 as usize);
+        let bytes = self.bytes.get(start..start + line.len as usize);
+        (bytes.unwrap_or(&[]), self.slots.get(slots).unwrap_or(&[]))
     }
 
     /// Returns the number of bytes that are the same from a line on, and `true` if more may be.
@@ -207,26 +230,29 @@ impl Lines {
         };
         let (next, other) = self.line(self.last).map_or((self.first, NONE), |last| (last.next, last.other));
         let home = if next == NONE { self.home } else { next };
-        let slot = || self.slots.get(slot(rest, state)).copied().filter(|_| !self.is_new);
+        let listed = || self.table.get(place(rest, state)).copied().filter(|_| !self.is_new);
         let near = (home as usize..home as usize + NEAR).map_while(|at| u32::try_from(at).ok());
         let found = Some(other).filter(is_like).and_then(same);
         let found = found.or_else(|| near.filter(is_like).find_map(same));
-        let found = found.or_else(|| slot().filter(is_like).and_then(same));
+        let found = found.or_else(|| listed().filter(is_like).and_then(same));
         self.home = home;
         found
     }
 
-    fn add(&mut self, bytes: &[u8], line: Line) {
+    fn add(&mut self, bytes: &[u8], line: Line, slots: &[Slot]) {
         if self.is_full() {
             self.last = NONE;
             return;
         }
         let (Ok(at), Ok(start)) = (u32::try_from(self.lines.len()), u32::try_from(self.bytes.len())) else { return };
         let Ok(len) = u32::try_from(bytes.len()) else { return };
+        let first = self.slots.len() as u32;
+        self.slots.extend_from_slice(slots);
+        let slots = (first, self.slots.len() as u32);
         self.bytes.extend_from_slice(bytes);
-        self.lines.push(Line { start, len, ..line });
-        if let Some(slot) = self.slots.get_mut(slot(bytes, line.before)) {
-            *slot = at;
+        self.lines.push(Line { start, len, slots, ..line });
+        if let Some(listed) = self.table.get_mut(place(bytes, line.before)) {
+            *listed = at;
         }
         if self.last == NONE && self.is_new {
             self.start = self.starts.len();
@@ -278,7 +304,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u64> {
 
 /// Returns the place of a line in a table by its state and its beginning: up to a colon, or to a dash.
 #[inline]
-fn slot(rest: &[u8], state: State) -> usize {
+fn place(rest: &[u8], state: State) -> usize {
     use dropforge_base::stdlib::byte_search::{first_place, first_special, last_word};
     let indent = rest.iter().take_while(|byte| **byte == b' ').count();
     let content = rest.get(indent..).unwrap_or(&[]);
@@ -313,6 +339,16 @@ impl<S: PartSink> Scan<'_, S> {
         }
     }
 
+    /// Notes the scalar in a flow collection that began at `start` and ends here.
+    #[inline(always)]
+    pub(super) fn slot(&mut self, start: usize, around: usize) {
+        let state = self.state();
+        let Some(slots) = self.slots.as_mut().filter(|slots| slots.len() < FLOW_SLOTS) else { return };
+        // Texts that are remembered are short enough.
+        let (at, end, around) = (start as u32, self.at as u32, around as u32);
+        slots.push(Slot { at, end, state, around });
+    }
+
     /// Scans all documents, of which some lines are known.
     pub(super) fn repeated(&mut self, known: &mut Lines) -> Option<()> {
         known.begin(self.bytes);
@@ -338,7 +374,11 @@ impl<S: PartSink> Scan<'_, S> {
     /// Scans the rest of a line that is the same as a known one up to a value. Returns `false` if it is not.
     #[inline(always)]
     fn differs(&mut self, known: &mut Lines, at: u32, same: usize) -> Option<bool> {
-        let Some(line) = known.line(at) else { return Some(false) };
+        let Some(&line) = known.line(at) else { return Some(false) };
+        if line.slots.0 < line.slots.1 && self.differs_in_flow(known, &line, same)? {
+            known.follow(at);
+            return Some(true);
+        }
         let (prefix, value, start) = (line.prefix as usize, line.value, self.at + line.prefix as usize);
         if prefix == 0 || same < prefix || !self.is_value(start) {
             return Some(false);
@@ -353,12 +393,56 @@ impl<S: PartSink> Scan<'_, S> {
         self.check_usual(start).map(|()| true)
     }
 
+    /// Scans the rest of a line that is the same as a known one up to a scalar in a flow collection. Returns `false` if it is
+    /// not.
+    fn differs_in_flow(&mut self, known: &Lines, line: &Line, mut same: usize) -> Option<bool> {
+        let (bytes, mut slots) = known.flows(line);
+        let (mut old, mut last) = (0, None);
+        loop {
+            let (equal, others) = slots.split_at(slots.iter().take_while(|slot| slot.at as usize <= same).count());
+            let Some(slot) = equal.last() else { break };
+            (self.at, last, slots) = (self.at + slot.at as usize - old, Some(slot), others);
+            self.enter(slot.state);
+            let start = self.at;
+            if !matches!(self.here(), b'"' | b'\'') && !is(self.here(), FIRST) {
+                return self.end_flow(slot, true).map(|()| true);
+            }
+            self.flow_scalar()?;
+            self.check_usual(start)?;
+            old = slot.end as usize;
+            let rest = bytes.get(old..)?;
+            same = old + common(rest, self.bytes.get(self.at..)?);
+            if same == bytes.len() {
+                self.at += rest.len();
+                self.enter(line.after);
+                return Some(true);
+            }
+        }
+        let Some(slot) = last else { return Some(false) };
+        self.end_flow(slot, false).map(|()| true)
+    }
+
+    /// Scans a line from the place of a scalar in a flow collection on, or from the end of the scalar.
+    fn end_flow(&mut self, slot: &Slot, is_before: bool) -> Option<()> {
+        let (start, around) = (self.at, slot.around as usize);
+        let parent = self.parent().filter(|_| around > 0);
+        if !is_before {
+            self.end_flow_entry(parent, around)?;
+        } else if self.nest.top()?.is_map {
+            self.skip_spaces();
+            self.flow_value(parent, around)?;
+        }
+        self.rest_of_flow(parent, around)?;
+        self.end_line()?;
+        self.check_usual(start)
+    }
+
     /// Checks the characters from `start` on to the current place.
     #[inline(always)]
     fn check_usual(&self, start: usize) -> Option<()> {
-        let bytes = self.bytes.get(start..self.at.saturating_sub(1).max(start))?;
-        let is_short = bytes.len() < 64 && self.byte(self.at - 1) == b'\n';
-        (is_short && is_printable(bytes) || is_usual(self.text.get(start..self.at)?)).then_some(())
+        let bytes = self.bytes.get(start..self.at)?;
+        let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        (line.len() < 64 && is_printable(line) || is_usual(self.text.get(start..self.at)?)).then_some(())
     }
 
     /// Returns `true` if a value may begin at `at`, after the beginning of a line that is known.
@@ -375,6 +459,7 @@ impl<S: PartSink> Scan<'_, S> {
     fn new_line(&mut self, known: &mut Lines) -> Option<()> {
         let (start, before) = (self.at, self.state());
         (self.branch, self.ahead) = (None, false);
+        self.slots.get_or_insert_default().clear();
         self.any_line()?;
         if self.at == start {
             return None;
@@ -386,9 +471,14 @@ impl<S: PartSink> Scan<'_, S> {
         if bytes.ends_with(b"\n") && (prefix > 0 || !self.ahead) {
             let is_whole = !self.ahead;
             let bytes = if is_whole { bytes } else { bytes.get(..prefix as usize)? };
-            let (after, value) = (self.state(), value.state);
-            known
-                .add(bytes, Line { before, after, start: 0, len: 0, prefix, value, is_whole, next: NONE, other: NONE });
+            let (after, value, slots) = (self.state(), value.state, (0, 0));
+            let line =
+                Line { before, after, start: 0, len: 0, prefix, value, slots, is_whole, next: NONE, other: NONE };
+            let found = self.slots.as_mut().filter(|_| is_whole).map_or(&mut [][..], Vec::as_mut_slice);
+            for slot in found.iter_mut() {
+                (slot.at, slot.end) = (slot.at - start as u32, slot.end - start as u32);
+            }
+            known.add(bytes, line, found);
         } else {
             known.last = NONE;
         }

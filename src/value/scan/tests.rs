@@ -146,6 +146,31 @@ fn lines_that_are_known_are_judged_by_what_is_around_them() {
 }
 
 #[test]
+fn flow_collections_that_are_known_are_judged_by_what_differs() {
+    let texts = [
+        "a: {b: c, \"d\": [e, 'f', {g: -1}]} # h\ni: 1\n",
+        "- {a: b, c: d}\n- [1, [2, x y], {}]\n",
+        "{ \"a\": \"b\", \"c\": [ { \"d\": \"e\" } ],\n  \"f\": g }\n---\na: [b,\n  c]\n",
+    ];
+    for text in texts {
+        assert!(scans(text), "{text:?}");
+        let mut scanner = remembering();
+        for at in 0..text.len() {
+            for new in [
+                "", "x", "é", "\u{85}", " ", "\n", "\n  ", ":", ": ", ",", "[", "]", "{", "}", "\"", "'", "#", " #",
+                "-", "&", "*", "?", "x, a: y",
+            ] {
+                let other = format!("{}{new}{}", &text[..at], &text[at + 1..]);
+                assert!(scanner.is_yaml(text), "{text:?}");
+                assert_eq!(scanner.is_yaml(&other), scans(&other), "{other:?}");
+                let longer = format!("{}{new}{}", &text[..at], &text[at..]);
+                assert_eq!(scanner.is_yaml(&longer), scans(&longer), "{longer:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn memory_of_lines_is_bounded() {
     let mut scanner = remembering();
     for at in 0..6 {
