@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::Source;
-use dropforge_value::{Scanner, check_json, yaml};
+use dropforge_value::{Mark, Scanner, check_json, yaml};
 
 /// The syntax that an output has to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +56,8 @@ impl OutputSyntax {
 #[derive(Debug, Default)]
 pub struct OutputCheck {
     scanner: Scanner,
+    /// `true` if the scanner decided that the last text is YAML.
+    is_scanned: bool,
 }
 
 impl OutputCheck {
@@ -64,8 +66,14 @@ impl OutputCheck {
         self.scanner.remember();
     }
 
+    /// Returns the marks in the last text that was checked, in order, if it is YAML and of the usual kind.
+    pub fn marks(&self) -> Option<&[Mark]> {
+        self.is_scanned.then(|| self.scanner.marks())
+    }
+
     /// Returns the errors of the text of the file `path`. A file with another extension has none.
     pub fn errors_of_file(&mut self, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
+        self.is_scanned = false;
         OutputSyntax::of_file(path).map_or_else(Vec::new, |syntax| self.errors(syntax, path, text))
     }
 
@@ -86,6 +94,7 @@ impl OutputCheck {
             OutputSyntax::Yaml => self.scanner.is_yaml(text),
             OutputSyntax::Json => self.scanner.is_json(text) || text.trim().is_empty(),
         };
+        self.is_scanned = is_valid && syntax == OutputSyntax::Yaml;
         if is_valid {
             return Vec::new();
         }

@@ -1,6 +1,7 @@
 //! The documents of a text that is YAML or JSON: where they begin and end, what they are, and their order.
 
 use std::iter::Chain;
+use std::ops::Range;
 use std::option;
 use std::sync::LazyLock;
 
@@ -9,7 +10,7 @@ use memchr::memmem::Finder;
 use dropforge_base::limits::Limits;
 use dropforge_base::text::Source;
 use dropforge_engine::OutputSyntax;
-use dropforge_value::{Data, find_word, yaml};
+use dropforge_value::{Data, Mark, find_word, word_of_entry, yaml};
 
 /// The kinds of Kubernetes in the order in which Helm installs them.
 const INSTALL_ORDER: [&str; 36] = [
@@ -66,9 +67,27 @@ pub(super) enum Rank {
 
 impl Rank {
     /// Returns the place of a document.
-    #[cfg(test)]
     fn of(document: &str) -> Self {
-        Heads::default().rank(0, document)
+        Self::of_found(document, find_word(document, "kind"))
+    }
+
+    /// Returns the place of a document whose kind was searched.
+    fn of_found(document: &str, kind: Option<Option<&str>>) -> Self {
+        match kind {
+            Some(kind) => Self::of_kind(kind.unwrap_or_default()),
+            None => Self::of_kind(read(document).get("kind").and_then(Data::as_str).unwrap_or_default()),
+        }
+    }
+
+    /// Returns the place of the document between the bytes of `range`, if it has content. `kind` is the place after the colon
+    /// of the entry `kind`, if it is known, and `true` in a flow map.
+    fn at(text: &str, range: &Range<usize>, kind: Option<(usize, bool)>) -> Option<Self> {
+        let document = text.get(range.clone())?;
+        let word = kind.and_then(|(value, is_flow)| word_of_entry(document, value - range.start, is_flow));
+        match word {
+            Some(word) => Some(Self::of_kind(word)),
+            None => first_content(document).map(|_| Self::of(document)),
+        }
     }
 
     fn of_kind(kind: &str) -> Self {
@@ -92,12 +111,9 @@ impl Heads {
         {
             return rank.clone();
         }
-        let kind = match find_word(document, "kind") {
-            Some(Some(kind)) => kind,
-            Some(None) => return Rank::of_kind(""),
-            None => return Rank::of_kind(read(document).get("kind").and_then(Data::as_str).unwrap_or_default()),
-        };
-        let rank = Rank::of_kind(kind);
+        let found = find_word(document, "kind");
+        let rank = Rank::of_found(document, found);
+        let Some(Some(kind)) = found else { return rank };
         if (self.0.len()..HEADS).contains(&nth) {
             self.0.resize_with(nth + 1, || None);
         }
@@ -114,6 +130,22 @@ fn head_of<'t>(document: &'t str, kind: &str) -> Option<&'t str> {
     let line = memchr::memchr(b'\n', document.as_bytes().get(behind..)?)? + behind;
     let content = document.bytes().skip(line).position(|byte| !byte.is_ascii_whitespace())? + line;
     document.get(..=content).filter(|head| head.len() <= HEAD_BYTES)
+}
+
+/// Returns the documents of YAML with these marks, like [`documents_of`], with their places in the order of installation.
+pub(super) fn ranked_documents(text: &str, marks: &[Mark]) -> Vec<(Rank, Range<usize>)> {
+    let mut documents = Vec::with_capacity(marks.len());
+    let (mut start, mut kind) = (0, None);
+    for mark in marks.iter().copied().chain([Mark::Marker(text.len(), text.len())]) {
+        match mark {
+            Mark::Kind(value, is_flow) => kind = Some((value, is_flow)),
+            Mark::Marker(line, next) => {
+                let range = std::mem::replace(&mut start, next)..line;
+                documents.extend(Rank::at(text, &range, kind.take()).map(|rank| (rank, range)));
+            }
+        }
+    }
+    documents
 }
 
 /// Returns the documents of the text of a file called `name`, or `None` if the name promises neither YAML nor JSON.
@@ -321,6 +353,44 @@ mod tests {
         assert_eq!(split(&text).len(), 200_000);
         let markers = "%a\n---\n".repeat(20_000);
         assert_eq!(split(&markers).len(), 10_000);
+    }
+
+    #[test]
+    fn documents_that_a_scan_marked_are_the_same() {
+        let parts = [
+            "kind: Service\n",
+            "a: 1\nkind: Pod # c\n",
+            "kind: Pod\n  more\n",
+            "kind: Pod more\n",
+            "'kind': \"Job\"\n",
+            "kind: &a Pod\n",
+            "kind:\n  Pod\n",
+            "kind: null\n",
+            "kind: Pod,x\n",
+            "{kind: Pod, a: {kind: Job}}\n",
+            "{ \"a\": 1,\n  \"kind\":\"Pod\" }\n",
+            "- kind: Pod\n",
+            "  kind: Pod\n",
+            "a:\n  kind: Pod\n",
+            "b: |\n  kind: Pod\n",
+            "---\n",
+            "--- # c\n",
+            "# c\n\n",
+            "kind: Alpha",
+        ];
+        let mut scanner = dropforge_value::Scanner::new();
+        for at in 0..parts.len().pow(4) {
+            let part = |nth: u32| parts[at / parts.len().pow(nth) % parts.len()];
+            let text: String = (0..4).map(part).collect();
+            // From the second text on, lines are known.
+            scanner.remember();
+            if scanner.is_yaml(&text) {
+                let found = ranked_documents(&text, scanner.marks()).into_iter();
+                let found: Vec<_> = found.map(|(rank, range)| (rank, &text[range])).collect();
+                let right: Vec<_> = split(&text).into_iter().map(|document| (Rank::of(document), document)).collect();
+                assert_eq!(found, right, "{text:?}");
+            }
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::why::RecordedOutput;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::mask::Mask;
 use dropforge_base::stdlib::globs::Glob;
+use dropforge_value::Mark;
 
 /// A factory of renderers for the outputs of a plan. It includes the shared inputs.
 ///
@@ -138,6 +139,15 @@ fn on_stack(more: usize, run: impl FnOnce() + Send) {
     });
 }
 
+/// What a check found in a text.
+#[derive(Debug, Default)]
+pub struct Checked<'c> {
+    /// The errors of the text.
+    pub errors: Vec<Box<Diagnostic>>,
+    /// The marks in valid YAML of the usual kind.
+    pub marks: Option<&'c [Mark]>,
+}
+
 /// The renderer of one thread.
 pub trait Renderer {
     /// Renders all outputs of the plan, in its order, for one cluster with the inputs `own`. Appends each text to `text`,
@@ -154,10 +164,10 @@ pub trait Renderer {
         results: &mut Vec<Result<usize>>,
     ) -> Result<()>;
 
-    /// Checks the text of an output of the last render that goes to `path`. Returns its errors.
-    fn check(&mut self, output: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
+    /// Checks the text of an output of the last render that goes to `path`.
+    fn check(&mut self, output: usize, path: &str, text: &str) -> Checked<'_> {
         let _ = (output, path, text);
-        Vec::new()
+        Checked::default()
     }
 
     /// Adds the place in the template that wrote the invalid part of an output to the errors of [`Renderer::check`].

@@ -128,7 +128,7 @@ pub use finish::finish_shards;
 pub use fleet::{Fleet, FleetFile, FleetOptions, FleetReader, FleetStream, NameFrom};
 pub use hidden_changes::hidden as without_secrets;
 pub use input::{CsvTypes, Format};
-pub use job::{FilePreview, Job, Options, Order, Renderer, RunMode, Stamp, Watch};
+pub use job::{Checked, FilePreview, Job, Options, Order, Renderer, RunMode, Stamp, Watch};
 pub use kube::KubeSchemas;
 pub use last_run::LastRun;
 pub use layer_files::{FileUse, LayerGroups, LayerList, LayerPath, ValuesFile};

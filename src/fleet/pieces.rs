@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::documents::read;
+use super::documents::{Rank, read};
 use super::output_path::check_value;
 use super::pattern::{helped, split_default};
 use super::view::scalar_text;
@@ -22,6 +22,8 @@ pub struct Piece {
     pub fields: Vec<String>,
     /// `true` if the text is nothing but white space, or a document of comments alone, which make no file.
     pub blank: bool,
+    /// The documents that the check of the piece found, with their places in the order of installation.
+    pub(super) documents: Option<Vec<(Rank, Range<usize>)>>,
 }
 
 /// Returns the pieces that make files, with their ranges in the cluster's text.

@@ -172,17 +172,18 @@ impl Sink for StreamSink<'_, '_> {
     type Done = Report;
 
     const BLOCK: usize = 16;
+    const SORTS: bool = true;
 
     fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult {
         self.skip(cluster.at);
         let (documents, report, heads) = (&mut self.documents, &mut self.buffered, &mut self.heads);
         let Options { plain_stream, order, .. } = *self.outputs.job.options;
         let mut ranked = Ranked::with_capacity(if order == Order::Install { pieces.len() } else { 0 });
-        self.outputs.each_text(cluster, text, pieces, |_, path, text| {
+        self.outputs.each_text(cluster, text, pieces, |piece, path, text| {
             match order {
                 _ if plain_stream => documents.push_str(text),
                 Order::Template => push_document(documents, path, text),
-                Order::Install => ranked.add(path, text, heads),
+                Order::Install => ranked.add(piece, path, text, heads),
             }
             report.count(Change::Create, text.len());
             Ok(())
@@ -233,10 +234,17 @@ impl<'t> Ranked<'t> {
     }
 
     /// Adds the documents of an output.
-    fn add(&mut self, path: &str, text: &'t str, heads: &mut Heads) {
+    fn add(&mut self, piece: &Piece, path: &str, text: &'t str, heads: &mut Heads) {
         let start = self.paths.len();
         self.paths.push_str(path);
         let at = start..self.paths.len();
+        if let Some(documents) = &piece.documents {
+            let of = |(rank, range): &(Rank, Range<usize>)| {
+                (rank.clone(), at.clone(), text.get(range.clone()).unwrap_or(""))
+            };
+            self.documents.extend(documents.iter().map(of));
+            return;
+        }
         match documents_of(path, text) {
             Some(documents) => {
                 for document in documents {

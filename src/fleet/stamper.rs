@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::cluster::Cluster;
-use super::job::{Job, Renderer, Stamp};
+use super::job::{Checked, Job, Renderer, Stamp};
 use super::kube::KubeSchemas;
 use super::layers::{Layers, Overlay};
 use super::pieces::Piece;
@@ -248,15 +248,16 @@ impl Renderer for Thread<'_, '_> {
         Ok(())
     }
 
-    fn check(&mut self, output: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
+    fn check(&mut self, output: usize, path: &str, text: &str) -> Checked<'_> {
         // Texts were checked as a whole before they were split, and documents have our own writer.
         let is_checked = !self.splitter.fields.is_empty()
             || self.content(output).is_some_and(|content| content.documents().is_some());
         let errors = if is_checked { Vec::new() } else { self.check.errors_of_file(path, text) };
-        match self.kinds {
+        let errors = match self.kinds {
             Some(kinds) if errors.is_empty() => kinds.errors_of_file(path, text),
             _ => errors,
-        }
+        };
+        Checked { errors, marks: self.check.marks().filter(|_| !is_checked) }
     }
 
     fn show_writer(

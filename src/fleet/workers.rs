@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::cluster::Cluster;
-use super::job::{Job, Renderer, Stamp};
+use super::documents::ranked_documents;
+use super::job::{Checked, Job, Order, Renderer, Stamp};
 use super::pieces::Piece;
 use super::plan::Placed;
 use super::report::{FailureCollector, Report};
@@ -47,6 +48,9 @@ pub trait Sink {
 
     /// Maximum number of clusters in a block. Larger blocks save waits in sinks that buffer.
     const BLOCK: usize = 1;
+
+    /// `true` if documents are put in the order of installation.
+    const SORTS: bool = false;
 
     /// Takes the outputs of a cluster. `pieces` divide `text` into files.
     fn take(&mut self, cluster: &Placed<'_>, text: &str, pieces: &[Piece]) -> SinkResult;
@@ -223,7 +227,8 @@ impl<K: Sink> Worker<'_, '_, K> {
             errors = job.plan.document_collisions(cluster, pieces);
         }
         if errors.is_empty() && job.options.check_outputs {
-            errors = check(renderer, job, cluster, text, pieces);
+            let sorts = K::SORTS && job.options.order == Order::Install;
+            errors = check(renderer, job, cluster, text, (pieces, sorts));
         }
         if errors.is_empty() {
             match self.sink.take(cluster, text, pieces) {
@@ -329,16 +334,17 @@ fn collect(
     errors
 }
 
-/// Checks the outputs of a cluster. Each error names its template.
+/// Checks the outputs of a cluster, and notes the documents that it finds on the way if they are to be sorted. Each error
+/// names its template.
 fn check(
     renderer: &mut dyn Renderer,
     job: &Job<'_>,
     cluster: &Placed<'_>,
     text: &str,
-    pieces: &[Piece],
+    (pieces, sorts): (&mut [Piece], bool),
 ) -> Vec<Box<Diagnostic>> {
     let (mut all, mut path, mut start) = (Vec::new(), String::new(), 0);
-    for piece in pieces {
+    for piece in pieces.iter_mut() {
         job.plan.path_of(cluster, piece, &mut path);
         let text = text.get(start..piece.end).unwrap_or("");
         start = piece.end;
@@ -347,7 +353,11 @@ fn check(
         }
         let mut errors = match job.plan.bytes(piece.output) {
             Some(bytes) => not_text(&path, bytes),
-            None => renderer.check(piece.output, &path, text),
+            None => {
+                let Checked { errors, marks } = renderer.check(piece.output, &path, text);
+                piece.documents = marks.filter(|_| sorts).map(|marks| ranked_documents(text, marks));
+                errors
+            }
         };
         if errors.is_empty() {
             continue;

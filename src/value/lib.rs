@@ -78,7 +78,7 @@ pub use read_json::check_json;
 #[doc(hidden)]
 pub use read_json::{json_failure, json_mistake};
 pub use read_paths::{ReadPaths, ReadPosition};
-pub use scan::{Scanner, find_word, word_at};
+pub use scan::{Mark, Scanner, find_word, word_at, word_of_entry};
 pub use typed::{Coerce, Misfit, ValueDeserializer, from_argument, from_value};
 #[doc(hidden)]
 pub use types::{Attribute, Type};

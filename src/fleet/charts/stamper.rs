@@ -8,7 +8,7 @@ use super::repeats::{Known, Repeats};
 use super::{ChartSet, own_values, show_chart_writers};
 use crate::cluster::Cluster;
 use crate::documents::first_content;
-use crate::job::{Job, Renderer, Stamp};
+use crate::job::{Checked, Job, Renderer, Stamp};
 use crate::kube::KubeSchemas;
 use crate::layers::{Layers, Overlay};
 use crate::pieces::{Piece, fields_of_text, in_document};
@@ -155,8 +155,9 @@ impl<'t, 'f: 't> Renderer for Releases<'t, '_, 'f> {
     }
 
     /// Checks an output by the schemas of its kinds. Rendering found out that it is YAML.
-    fn check(&mut self, _: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
-        self.kinds.map(|kinds| kinds.errors_of_file(path, text)).unwrap_or_default()
+    fn check(&mut self, _: usize, path: &str, text: &str) -> Checked<'_> {
+        let errors = self.kinds.map(|kinds| kinds.errors_of_file(path, text)).unwrap_or_default();
+        Checked { errors, marks: None }
     }
 
     fn show_writer(
@@ -286,7 +287,7 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
             error.template = Some(manifest.source.clone());
             in_document(error, document)
         })?;
-        self.pieces.push(Piece { output, end, document, fields, blank });
+        self.pieces.push(Piece { output, end, document, fields, blank, documents: None });
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use super::objects::ObjectCheck;
 use super::patched::Rendered;
 use super::values::{enabled, of_release};
 use crate::cluster::Cluster;
-use crate::job::{Job, Renderer, Stamp};
+use crate::job::{Checked, Job, Renderer, Stamp};
 use crate::kube::KubeSchemas;
 use crate::layers::{Layers, Overlay};
 use crate::pieces::Piece;
@@ -191,10 +191,10 @@ impl Renderer for Releases<'_, '_> {
         Ok(())
     }
 
-    fn check(&mut self, output: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
-        let Some((release, renderer, output)) = self.of(output) else { return Vec::new() };
-        let errors = renderer.check(output, path, text);
-        errors.into_iter().map(|error| of_release(error, release)).collect()
+    fn check(&mut self, output: usize, path: &str, text: &str) -> Checked<'_> {
+        let Some((release, renderer, output)) = self.of(output) else { return Checked::default() };
+        let Checked { errors, marks } = renderer.check(output, path, text);
+        Checked { errors: errors.into_iter().map(|error| of_release(error, release)).collect(), marks }
     }
 
     fn show_writer(

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::scalar::RunEnd;
 use super::scalar::{END, FIRST, NAME, is};
-use super::{PartSink, Scan};
+use super::{Mark, PartSink, Scan};
 use crate::yaml::is_own_name;
 
 /// Maximum length of a key. Readers allow a little more.
@@ -81,6 +81,9 @@ impl<'s, S: PartSink> Scan<'s, S> {
         self.end_line()?;
         self.pending = true;
         self.markers += 1;
+        if !S::READS {
+            self.marks.push(Mark::Marker(self.line, self.at));
+        }
         Some(true)
     }
 
@@ -242,13 +245,14 @@ impl<'s, S: PartSink> Scan<'s, S> {
         if name.len() > LONGEST_KEY || !is_gap(self.byte(self.at + 1)) {
             return None;
         }
-        if column == 0 {
-            self.outline.push((self.line, name.len()));
-        }
         self.key(start, name)?;
         self.null = self.at;
         self.pending = false;
         self.at += 1;
+        if column == 0 {
+            self.outline.push((self.line, name.len()));
+            self.mark(name, false);
+        }
         self.branch();
         self.after_colon()
     }
@@ -420,8 +424,17 @@ impl<S: PartSink> Scan<'_, S> {
         }
         self.key(start, name)?;
         self.at += 1;
+        self.mark(name, true);
         self.skip_spaces();
         Some(())
+    }
+
+    /// Notes the entry `kind` of a document, after its colon.
+    #[inline(always)]
+    fn mark(&mut self, name: &[u8], is_flow: bool) {
+        if !S::READS && name == b"kind" && self.nest.depth() == 1 {
+            self.marks.push(Mark::Kind(self.at, is_flow));
+        }
     }
 
     /// Scans a scalar with the comma after it, or the start of a collection.

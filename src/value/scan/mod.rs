@@ -18,9 +18,19 @@ use crate::json_lexer;
 use self::nest::Nest;
 use self::repeats::{Branch, Repeats, Slot};
 
-pub use self::lookup::{find_word, word_at};
+pub use self::lookup::{find_word, word_at, word_of_entry};
 pub(super) use self::parts::PartSink;
 pub(super) use self::scalar::is_usual;
+
+impl Mark {
+    /// Returns the mark with other places.
+    fn map(self, place: impl Fn(usize) -> usize) -> Self {
+        match self {
+            Self::Marker(line, next) => Self::Marker(place(line), place(next)),
+            Self::Kind(value, is_flow) => Self::Kind(place(value), is_flow),
+        }
+    }
+}
 
 /// Scans texts one after another and keeps its memory between them.
 ///
@@ -38,8 +48,18 @@ pub struct Scanner {
     nest: Nest,
     /// For each entry of a map in column 0, the start of its line and the length of its key.
     outline: Vec<(usize, usize)>,
+    marks: Vec<Mark>,
     /// The lines of texts before, if they are remembered.
     repeats: Option<Box<Repeats>>,
+}
+
+/// A place that divides a text into documents, or says what one is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// A line with a document marker: its start, and the start of the next line.
+    Marker(usize, usize),
+    /// The entry `kind` of a map that is a document: the place after its colon, and `true` in a flow map.
+    Kind(usize, bool),
 }
 
 impl Scanner {
@@ -59,10 +79,22 @@ impl Scanner {
         match self.repeats.as_mut().and_then(|repeats| repeats.prepare(text)) {
             Some((nest, lines)) => {
                 self.outline.clear();
-                Scan::new(text, nest, &mut self.outline, &mut ()).repeated(lines).is_some()
+                Scan::new(text, nest, (&mut self.outline, &mut self.marks), &mut ()).repeated(lines).is_some()
             }
             None => self.documents(text, &mut ()).is_some(),
         }
+    }
+
+    /// Returns the marks of the last text, in order, if [`Scanner::is_yaml`] returned `true` for it.
+    ///
+    /// ```
+    /// use dropforge::value::{Mark, Scanner};
+    /// let mut scanner = Scanner::new();
+    /// assert!(scanner.is_yaml("kind: A\n---\n{kind: B}\n"));
+    /// assert_eq!(scanner.marks(), [Mark::Kind(5, false), Mark::Marker(8, 12), Mark::Kind(18, true)]);
+    /// ```
+    pub fn marks(&self) -> &[Mark] {
+        &self.marks
     }
 
     /// Scans YAML. Returns the number of document markers. `None` if the text is outside the subset, or if the sink ended the
@@ -72,7 +104,7 @@ impl Scanner {
             return None;
         }
         self.outline.clear();
-        let mut scan = Scan::new(text, &mut self.nest, &mut self.outline, sink);
+        let mut scan = Scan::new(text, &mut self.nest, (&mut self.outline, &mut self.marks), sink);
         scan.documents().map(|()| scan.markers)
     }
 
@@ -102,7 +134,7 @@ impl Scanner {
 
     /// Returns `true` if `text` is certainly one JSON value without duplicate keys, `false` if the scanner cannot say.
     pub fn is_json(&mut self, text: &str) -> bool {
-        Scan::new(text, &mut self.nest, &mut self.outline, &mut ()).json().is_some()
+        Scan::new(text, &mut self.nest, (&mut self.outline, &mut self.marks), &mut ()).json().is_some()
     }
 }
 
@@ -123,6 +155,7 @@ struct Scan<'s, S> {
     markers: usize,
     nest: &'s mut Nest,
     outline: &'s mut Vec<(usize, usize)>,
+    marks: &'s mut Vec<Mark>,
     sink: &'s mut S,
     /// The last place in the line from which on it may differ.
     branch: Option<Branch>,
@@ -133,12 +166,18 @@ struct Scan<'s, S> {
 }
 
 impl<'s, S> Scan<'s, S> {
-    fn new(text: &'s str, nest: &'s mut Nest, outline: &'s mut Vec<(usize, usize)>, sink: &'s mut S) -> Self {
+    fn new(
+        text: &'s str,
+        nest: &'s mut Nest,
+        (outline, marks): (&'s mut Vec<(usize, usize)>, &'s mut Vec<Mark>),
+        sink: &'s mut S,
+    ) -> Self {
         nest.clear();
+        marks.clear();
         let bytes = text.as_bytes();
         let (at, line, null, markers, ahead) = (0, 0, 0, 0, false);
         let (pending, open, branch, slots) = (true, false, None, None);
-        Self { bytes, text, at, line, pending, null, open, markers, nest, outline, sink, branch, slots, ahead }
+        Self { bytes, text, at, line, pending, null, open, markers, nest, outline, marks, sink, branch, slots, ahead }
     }
 }
 

@@ -3,9 +3,11 @@
 //!
 //! A line is taken again only if it has the same bytes in the same state of the scan, which decides all that a scan does.
 
+use std::ops::Range;
+
 use super::block::is_gap;
 use super::scalar::{FIRST, is};
-use super::{Nest, PartSink, Scan, is_usual};
+use super::{Mark, Nest, PartSink, Scan, is_usual};
 
 /// Maximum size of a text that is remembered, and of the text that is kept, in bytes.
 const LONGEST: usize = 1 << 21;
@@ -60,6 +62,8 @@ struct Line {
     value: State,
     /// The scalars in its flow collections.
     slots: (u32, u32),
+    /// The mark in the line, with places from its start on.
+    mark: Option<Mark>,
     /// `true` if the bytes alone decide, not those after them.
     is_whole: bool,
     /// The line that came next the last time, and another one that came before.
@@ -183,9 +187,9 @@ impl Lines {
     }
 
     /// Skips the lines that come in the same order as the last time. Returns their length, the state after them, and how much
-    /// of the next line is the same.
+    /// of the next line is the same. Calls `mark` with the start of each line that has a mark.
     #[inline]
-    fn skip(&mut self, rest: &[u8], mut state: State) -> (usize, State, usize) {
+    fn skip(&mut self, rest: &[u8], mut state: State, mut mark: impl FnMut(usize, Mark)) -> (usize, State, usize) {
         let (mut skipped, mut next) = (0, self.next());
         let (mut same, mut is_cut) = self.compare(next, rest);
         while let Some(line) = self.line(next)
@@ -194,6 +198,9 @@ impl Lines {
             let len = line.len as usize;
             if !line.is_whole || same < len {
                 return (skipped, state, same);
+            }
+            if let Some(found) = line.mark {
+                mark(skipped, found);
             }
             (skipped, same, state) = (skipped + len, same - len, line.after);
             let is_after = line.next == next + 1;
@@ -353,7 +360,9 @@ impl<S: PartSink> Scan<'_, S> {
     pub(super) fn repeated(&mut self, known: &mut Lines) -> Option<()> {
         known.begin(self.bytes);
         while self.at < self.bytes.len() {
-            let (skipped, state, same) = known.skip(self.bytes.get(self.at..)?, self.state());
+            let (start, state, marks) = (self.at, self.state(), &mut *self.marks);
+            let mark = |line: usize, mark: Mark| marks.push(mark.map(|place| start + line + place));
+            let (skipped, state, same) = known.skip(self.bytes.get(start..)?, state, mark);
             self.at += skipped;
             self.enter(state);
             if self.at == self.bytes.len() {
@@ -384,6 +393,7 @@ impl<S: PartSink> Scan<'_, S> {
             return Some(false);
         }
         known.follow(at);
+        self.mark_of(&line, 0..prefix + 1);
         (self.line, self.at) = (self.at, start);
         self.enter(value);
         match self.byte(start - 1) {
@@ -401,6 +411,7 @@ impl<S: PartSink> Scan<'_, S> {
         loop {
             let (equal, others) = slots.split_at(slots.iter().take_while(|slot| slot.at as usize <= same).count());
             let Some(slot) = equal.last() else { break };
+            self.mark_of(line, old..slot.at as usize + 1);
             (self.at, last, slots) = (self.at + slot.at as usize - old, Some(slot), others);
             self.enter(slot.state);
             let start = self.at;
@@ -413,6 +424,7 @@ impl<S: PartSink> Scan<'_, S> {
             let rest = bytes.get(old..)?;
             same = old + common(rest, self.bytes.get(self.at..)?);
             if same == bytes.len() {
+                self.mark_of(line, old..same);
                 self.at += rest.len();
                 self.enter(line.after);
                 return Some(true);
@@ -420,6 +432,16 @@ impl<S: PartSink> Scan<'_, S> {
         }
         let Some(slot) = last else { return Some(false) };
         self.end_flow(slot, false).map(|()| true)
+    }
+
+    /// Notes the mark of a known line, if it is in the part `range` of the line, which the text has from here on.
+    #[inline(always)]
+    fn mark_of(&mut self, line: &Line, range: Range<usize>) {
+        if let Some(mark @ (Mark::Marker(place, _) | Mark::Kind(place, _))) = line.mark
+            && range.contains(&place)
+        {
+            self.marks.push(mark.map(|place| self.at + place - range.start));
+        }
     }
 
     /// Scans a line from the place of a scalar in a flow collection on, or from the end of the scalar.
@@ -457,7 +479,7 @@ impl<S: PartSink> Scan<'_, S> {
 
     /// Scans a line that is not known, and remembers it.
     fn new_line(&mut self, known: &mut Lines) -> Option<()> {
-        let (start, before) = (self.at, self.state());
+        let (start, before, marks) = (self.at, self.state(), self.marks.len());
         (self.branch, self.ahead) = (None, false);
         self.slots.get_or_insert_default().clear();
         self.any_line()?;
@@ -472,8 +494,9 @@ impl<S: PartSink> Scan<'_, S> {
             let is_whole = !self.ahead;
             let bytes = if is_whole { bytes } else { bytes.get(..prefix as usize)? };
             let (after, value, slots) = (self.state(), value.state, (0, 0));
+            let mark = self.marks.get(marks).map(|mark| mark.map(|place| place - start));
             let line =
-                Line { before, after, start: 0, len: 0, prefix, value, slots, is_whole, next: NONE, other: NONE };
+                Line { before, after, start: 0, len: 0, prefix, value, slots, mark, is_whole, next: NONE, other: NONE };
             let found = self.slots.as_mut().filter(|_| is_whole).map_or(&mut [][..], Vec::as_mut_slice);
             for slot in found.iter_mut() {
                 (slot.at, slot.end) = (slot.at - start as u32, slot.end - start as u32);
