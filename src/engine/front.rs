@@ -150,8 +150,11 @@ impl Front {
             return &[];
         }
         self.together.get_or_init(|| {
-            let mut names = self.loader.names();
-            names.retain(|name| Dialect::of_name(name) == Some(dialect));
+            // The names for suggestions are those of a few files only.
+            let mut names = self.loader.files("", dialect.extension());
+            let is_hidden =
+                |name: &str| name.split('/').any(|part| part.starts_with('.') && part != "." && part != "..");
+            names.retain(|name| Dialect::of_name(name) == Some(dialect) && !is_hidden(name));
             names.sort_unstable();
             let loaded = names.iter().filter_map(|name| self.loader.load(name).ok().flatten());
             loaded.chain(self.helm.together.iter().cloned()).collect()
@@ -257,6 +260,21 @@ fn escaping(name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{DirLoader, Engine};
+
+    #[test]
+    fn templates_of_a_name_space_are_found_among_many_files() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("parts")).unwrap();
+        (0..1_500).for_each(|n| std::fs::write(dir.path().join(format!("{n}.json")), "{}").unwrap());
+        let define = "{{ define \"part\" }}a{{ end }}";
+        for (name, text) in [("all.gotmpl", "{{ template \"part\" }}"), ("parts/b.gotmpl", define), (".c.gotmpl", "{{")]
+        {
+            std::fs::write(dir.path().join(name), text).unwrap();
+        }
+        let engine = Engine::builder().loader(DirLoader::jailed(dir.path()).unwrap()).build();
+        assert!(engine.load(Dialect::Helm, "all.gotmpl").is_ok());
+    }
 
     #[test]
     fn the_help_names_the_language_of_a_text() {

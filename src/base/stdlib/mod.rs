@@ -7,6 +7,7 @@
 //! | `characters` | categories of characters, grapheme clusters, quoted literals |
 //! | `markup` | HTML and XML escapes, tag removal |
 //! | `encodings` | base64, base32, PEM, percent encoding |
+//! | `deflate` | compression |
 //! | `hashes` | hashes, UUIDs, bcrypt |
 //! | `numbers`, `number_literals` | lenient number parsing, rounding, decimal arithmetic on floats; literals of source code |
 //! | `float_format` | floats as `%g` and `%e`; sizes of files |
@@ -29,6 +30,7 @@ pub mod byte_search;
 pub mod byte_texts;
 pub mod characters;
 pub mod cidr;
+pub mod deflate;
 pub mod duration;
 pub mod encodings;
 pub mod float_format;

@@ -10,6 +10,7 @@ use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use dropforge_base::diagnostics::nearest;
+use dropforge_base::stdlib::deflate::{self, Deflate, deflate_len};
 use dropforge_base::stdlib::encodings::{QUERY, percent, percent_len, query_text};
 use dropforge_base::stdlib::encodings::{pem_block, pem_content};
 use dropforge_base::stdlib::hashes::{PASSWORD, password_hash, steps};
@@ -18,8 +19,8 @@ use dropforge_base::stdlib::strings::hex;
 use dropforge_machine::function::{Arguments, Cx, Fault, FromArgument, Outcome, Rest, whole};
 use dropforge_machine::functions;
 use dropforge_value::Value;
+use flate2::Crc;
 use flate2::read::GzDecoder;
-use flate2::{Compress, Compression, Crc, FlushCompress};
 use getrandom::SysRng;
 use rsa::BoxedUint;
 use rsa::hazmat::rsa_decrypt_and_check;
@@ -100,39 +101,20 @@ fn decode_base64<'v>(cx: &Cx<'v>, encoded: Value<'v>) -> Outcome<Value<'v>> {
     marked_by(cx, of_utf8(cx, &from_base64(cx, encoded)?)?, marks)
 }
 
+/// Compresses a text. The reference flushes its compressor before it closes it.
 fn zip<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
-    cx.charge(text.len() + 64)?;
-    cx.spend(text.len() as u64)?;
+    let _held = cx.hold(deflate_len(text.len()) + deflate::MEMORY)?;
     // The header has no time and no system, so that the same text gives the same bytes.
     let mut zipped = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
-    deflate(text.as_bytes(), &mut zipped)
-        .map_err(|error| Fault::wrong(format!("cannot compress the string: {error}")))?;
+    for steps in Deflate::new(text.as_bytes(), &mut zipped) {
+        cx.spend(steps)?;
+    }
     zipped.extend([1, 0, 0, 255, 255]);
     let mut sum = Crc::new();
     sum.update(text.as_bytes());
     zipped.extend(sum.sum().to_le_bytes());
     zipped.extend((text.len() as u32).to_le_bytes());
     base64_of(cx, &zipped)
-}
-
-/// Appends compressed blocks, of which none is the last, and an empty one that ends at a byte: the reference flushes its
-/// compressor before it closes it.
-fn deflate(mut bytes: &[u8], out: &mut Vec<u8>) -> Result<(), flate2::CompressError> {
-    let start = out.len();
-    let mut compressor = Compress::new(Compression::default(), false);
-    loop {
-        out.reserve(PIECE);
-        let before = compressor.total_in();
-        compressor.compress_vec(bytes, out, FlushCompress::Sync)?;
-        bytes = bytes.get((compressor.total_in() - before) as usize..).unwrap_or(&[]);
-        if bytes.is_empty() && out.len() < out.capacity() {
-            break;
-        }
-    }
-    if out.len() == start {
-        out.extend([0, 0, 0, 255, 255]);
-    }
-    Ok(())
 }
 
 /// Number of decompressed bytes that are charged at a time.

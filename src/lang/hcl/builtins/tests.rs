@@ -1,13 +1,16 @@
 //! Properties of all functions, and hostile arguments.
 
 use super::*;
+use crate::Expression;
 use crate::argument_gate::invoke;
 use crate::values::{conforms, type_of};
 use dropforge_base::limits::Limits;
+use dropforge_base::text::Source;
 use dropforge_machine::bytecode::ImportKind;
 use dropforge_machine::function::{
     Builtin, Caches, Capabilities, Cx, Fault, Function, Outcome, Params, Positional, Registry, ResultType,
 };
+use dropforge_machine::vm::Space;
 use dropforge_value::{Arena, Inputs, Type, Value};
 
 /// Runs `body` with a fresh arena and full budgets.
@@ -111,7 +114,8 @@ fn called<'v>(cx: &Cx<'v>, name: &str, args: &[Value<'v>]) -> Outcome<Value<'v>>
 fn what_grows_reaches_a_limit_before_it_has_grown() {
     let small = Limits { memory: 1 << 20, ..Limits::default() };
     type Grows = fn(&Cx<'_>) -> bool;
-    let rows: [(&str, Grows); 7] = [
+    let rows: [(&str, Grows); 8] = [
+        ("base64gzip", |cx| grows(cx, "base64gzip", &[long(cx, 1 << 20)])),
         ("indent", |cx| grows(cx, "indent", &[Value::Int(1 << 40), cx.arena().text("a\nb")])),
         ("replace", |cx| grows(cx, "replace", &[long(cx, 1000), cx.arena().text("a"), long(cx, 10_000)])),
         ("regexreplace", |cx| grows(cx, "regexreplace", &[long(cx, 1000), cx.arena().text("a"), long(cx, 10_000)])),
@@ -144,6 +148,67 @@ fn long<'v>(cx: &Cx<'v>, len: usize) -> Value<'v> {
 
 fn grows<'v>(cx: &Cx<'v>, name: &str, args: &[Value<'v>]) -> bool {
     matches!(called(cx, name, args), Err(Fault::Limit(_)))
+}
+
+#[test]
+fn gzip_writes_the_bytes_of_the_reference() {
+    // The hashes are those of Terraform 1.11.4.
+    let rows = [
+        (r#""""#, "23c30f494239bb528aca9046c1011300d66cd9fc76349caf661f8a64536e6f67"),
+        (r#""é""#, "32182ca55cc2f9d5bd0759ab30a8cabc374ab5903763529961f7ea93ccc2bf0a"),
+        (
+            r#"join("", [for n in range(8): substr(md5(n), 0, 9)])"#,
+            "c685ba5adf8daca39dfe70cb7f285401a40748bd1c8dc00aebc29ebe8d91fde4",
+        ),
+        (
+            r#"join("", [for n in range(1000): jsondecode(format("\"\\u%04x\"", 19968 + n * n * 31 % 20000))])"#,
+            "741369a7a8a71162a6364140ab087bd04e6d7727fe6b04829a1674e240acb917",
+        ),
+        (
+            r#"join("", [for a in range(300): join("", [for b in range(100): format("%d ", a * b * 7919 % 1009)])])"#,
+            "953358e02a330f4c5c73c62a48cf2594d5cad214334894a1f81dd59c7f8ca745",
+        ),
+        (
+            r#"join("", [for n in range(1000): sha512(n)])"#,
+            "cef7d0c9c849786630600a8b218e01239ee26fd480a4d29cbb4ed4076302b7f9",
+        ),
+        (
+            r#"join("", [for n in range(1000): base64encode(md5("${n}"))])"#,
+            "fbb86a31f773a3ca625a7b89945809e086553181aaabb6c41317f02e89501912",
+        ),
+        (
+            r#"join("", [for n in range(1000): n % 9 < 6 ? sha512(n) : "${n % 7}${md5(n % 5)}\n"])"#,
+            "9826f20a23a1655dac7a407523ed79c084b2f26fdec2000aec970bbe2c781d39",
+        ),
+    ];
+    for (text, wanted) in rows {
+        let (limits, space) = (Limits::default(), Space::new());
+        let source = Source::new("e", format!("sha256(base64gzip({text}))"));
+        let expression = Expression::new(&source, &registry(), &limits).expect("it compiles");
+        let answer = expression.evaluate(&space, Inputs::default(), &limits).expect("it has a value");
+        assert_eq!(answer.value.as_str(), Some(wanted), "{text}");
+    }
+}
+
+#[test]
+fn compressed_texts_are_read_as_they_were() {
+    let mut random = fastrand::Rng::with_seed(7);
+    for _ in 0..30 {
+        let text: String = (0..random.usize(0..6)).map(|_| piece(&mut random)).collect();
+        with_cx(|cx| {
+            let zipped = called(cx, "base64gzip", &[cx.arena().text(&text)]).expect("it fits");
+            let read = called(cx, "base64gunzip", &[zipped]).expect("it is compressed");
+            assert!(read.as_str() == Some(&*text), "{} bytes", text.len());
+        });
+    }
+}
+
+/// A text of few or many characters, which repeats or not. None of them combines with another.
+fn piece(random: &mut fastrand::Rng) -> String {
+    let (characters, length) = (random.u32(1..0x300), random.usize(0..20_000));
+    let mut character = || char::from_u32(random.u32(0..characters)).unwrap_or('-');
+    let part: String = (0..length).map(|_| character()).collect();
+    part.repeat(random.usize(1..3))
 }
 
 #[test]

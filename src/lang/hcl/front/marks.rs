@@ -74,11 +74,12 @@ impl Marking<'_> {
         let tree = self.tree;
         let name = tree.str(block.name);
         let labels: Vec<&str> = block.labels.iter().map(|label| tree.str(label.text)).collect();
-        let whole = block.name_span.to(block.close);
         if let (Some(address), Some(label)) = (address(name, &labels), block.labels.last()) {
             let text = labels.last().map_or(0, |text| text.len() as u32);
             let quoted = label.span.end - label.span.start == text + 2;
             let span = if quoted { Span::new(label.span.start + 1, label.span.end - 1) } else { label.span };
+            // The braces may be missing.
+            let whole = block.name_span.to(label.span).to(block.close);
             self.list.add(Mark::definition(Named::Declared, address, span, whole));
         }
         self.body(block.body, name);
@@ -228,5 +229,13 @@ mod tests {
         ] {
             assert!(all.iter().any(|found| found == one), "{one}: {all:?}");
         }
+    }
+
+    #[test]
+    fn a_header_without_braces_is_whole() {
+        let source = Source::new("main.tf", "resource \"r\" \"c\"\n");
+        let wholes: Vec<_> =
+            config_marks(&source, &Limits::default()).iter().map(|mark| source.slice(mark.whole)).collect();
+        assert_eq!(wholes, ["resource \"r\" \"c\""]);
     }
 }

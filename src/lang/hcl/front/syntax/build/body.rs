@@ -160,15 +160,13 @@ impl<'a> Build<'a> {
         self.finish_block(block, self.place(header.open).to(close), close);
     }
 
-    /// A name with labels from `labels` on, and no brace. A name alone leaves nothing.
+    /// A name with labels from `labels` on, and no brace: the name stands for the braces. A name alone leaves nothing.
     pub fn broken_header(&mut self, name: Span, labels: usize) {
-        let Some(last) = self.pending.labels.get(labels..).and_then(<[_]>::last).map(|label| label.span) else {
-            return;
-        };
-        let mut block = self.block_of(Header { name, labels, open: name }, name);
-        let place = block.open;
-        block.close = last;
-        self.finish_block(block, place, place);
+        if labels < self.pending.labels.len() {
+            let block = self.block_of(Header { name, labels, open: name }, name);
+            let place = block.open;
+            self.finish_block(block, place, place);
+        }
     }
 
     /// `}`: the body of the innermost block ends at `end`, the block itself at `close`.

@@ -6,8 +6,8 @@ mod template;
 
 use super::parser::Reports;
 use super::{
-    Call, Entry, Expr, ExprId, ExprNode, For, ForId, LabelNode, Operator, Run, StepKind, Str, Token, Traversal,
-    TraversalStep, Tree, UnaryOp,
+    Call, Entry, Expr, ExprId, ExprNode, For, ForId, LabelNode, Operator, Run, StepKind, Str, Token, TokenKind,
+    Traversal, TraversalStep, Tree, UnaryOp,
 };
 use body::OpenBody;
 use dropforge_base::text::Span;
@@ -110,9 +110,12 @@ impl<'a> Build<'a> {
     pub fn new(tree: &'a mut Tree, text: &'a str, origin: Origin, reports: &'a Reports<'a>, tokens: &[Token]) -> Self {
         const TOKENS_OF_NODE: usize = 4;
         tree.nodes.reserve(tokens.len() / TOKENS_OF_NODE);
-        let file = match tokens {
-            [first, .., last] | [first @ last] => first.span.to(last.span),
-            [] => Span::of(0..text.len()),
+        // Comments are skipped, except for their line ends.
+        let ends_line = |token: &Token| text.get(token.span.range()).is_some_and(|text| text.ends_with('\n'));
+        let is_skipped = |token: &&Token| token.kind == TokenKind::Comment && !ends_line(token);
+        let file = match (tokens.iter().find(|token| !is_skipped(token)), tokens.last()) {
+            (Some(first), Some(last)) => first.span.to(last.span),
+            _ => Span::of(0..text.len()),
         };
         Self { tree, text, origin, reports, file, bodies: Vec::new(), pending: Pending::default(), given_up: None }
     }

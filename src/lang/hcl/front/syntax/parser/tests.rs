@@ -199,6 +199,24 @@ fn a_broken_item_does_not_hide_the_next_ones() {
 }
 
 #[test]
+fn places_after_an_error() {
+    for (text, file, open, close) in [
+        ("b \"x\" y", 0, (0, 1), (0, 1)),
+        ("b x = {\n}\n", 0, (0, 1), (0, 1)),
+        ("b x {\n  ?\n", 0, (4, 5), (10, 10)),
+        ("b x { a = }\n", 0, (4, 5), (12, 12)),
+        ("/* */ b \"x\" {}", 6, (12, 13), (13, 14)),
+        ("# c\nb x {}", 0, (8, 9), (9, 10)),
+    ] {
+        let parsed = parse_config(&Source::new("f", text), &Limits::default());
+        let body = parsed.tree.body(parsed.root).expect("a file has a body");
+        let place = |span: Span| (span.start, span.end);
+        let places: Vec<_> = body.blocks.iter().map(|block| (place(block.open), place(block.close))).collect();
+        assert_eq!((body.span.start, &*places), (file, &[(open, close)][..]), "{text}");
+    }
+}
+
+#[test]
 fn what_is_left_of_a_broken_value() {
     let cases = [
         ("(1", "(paren 1)"),
