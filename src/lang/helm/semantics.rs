@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::builtins::logic;
 use super::error::{error, quoted};
 use super::print::{NO_VALUE, print, shown, text_of};
-use super::values::{GoKind, items, kind, map_of, nil_list, target_name, truth, type_name, zero_element};
+use super::values::{GoKind, items, kind, map_of, nil_list, nil_map, target_name, truth, type_name, zero_element};
 use super::{error, hints, objects};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::float_format::shortest;
@@ -236,7 +236,7 @@ fn not_iterable<'v>(cx: &Cx<'v>, value: Value<'v>) -> Box<Diagnostic> {
 #[cold]
 pub(super) fn zero<'v>(cx: &Cx<'v>, target: Target, value: Value<'v>) -> Result<Option<Value<'v>>> {
     match (value, target) {
-        (Value::Undefined, Target::Map) => cx.map(&[]).map(Some),
+        (Value::Undefined, Target::Map) => nil_map(cx).map(Some),
         (Value::Undefined, Target::List) => nil_list(cx).map(Some),
         _ => Ok(None),
     }
