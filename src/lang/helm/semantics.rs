@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::builtins::logic;
 use super::error::{error, quoted};
-use super::print::{NO_VALUE, print, shown, text_of};
+use super::print::{NO_VALUE, not_utf8, print, shown};
 use super::values::{GoKind, items, kind, map_of, nil_list, nil_map, target_name, truth, type_name, zero_element};
 use super::{error, hints, objects};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
@@ -181,7 +181,11 @@ impl Semantics for Rules {
                 }
                 let mut text = Growing::new(cx);
                 print(cx, value, &mut text)?;
-                out.push(text_of(text.bytes())?)
+                if let Ok(text) = std::str::from_utf8(text.bytes()) {
+                    return out.push(text);
+                }
+                cx.charge(text.bytes().len().saturating_mul(Output::STRAY))?;
+                if out.push_bytes(text.bytes())? { Ok(()) } else { Err(not_utf8()) }
             }
         }
     }

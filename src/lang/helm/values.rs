@@ -333,14 +333,6 @@ pub fn int64<'v>(cx: &Cx<'v>, n: i64) -> Result<Value<'v>> {
     sized(cx, Sized::Signed(Width::W64, n))
 }
 
-/// Returns a string of these bytes.
-pub fn string<'v>(cx: &Cx<'v>, bytes: &[u8]) -> Result<Value<'v>> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => cx.text(text),
-        Err(_) => cx.bytes(bytes),
-    }
-}
-
 /// Returns a `[]byte`.
 pub(crate) fn byte_list<'v>(cx: &Cx<'v>, bytes: &[u8]) -> Result<Value<'v>> {
     let bytes = cx.bytes(bytes)?;
