@@ -353,9 +353,11 @@ fn errors_show_no_text_of_files_outside_a_project_that_only_the_project_names() 
     let text = "token: hunter2-a\ntoken: [hunter2-b\n";
     let files = [("p/t/a.tera", "{{ token }}"), ("p/fleet.yaml", "- name: a\n"), ("outside.yaml", text)];
     let sandbox = Sandbox::with(&files);
-    let base = "templates = [\"t\"]\n[output]\ndir = \"out\"\n";
+    let output = "[output]\ndir = \"out\"\n";
+    let base = ["templates = [\"t\"]\n", output].concat();
     let release = |line: &str| {
-        format!("fleet = [\"fleet.yaml\"]\n{base}[[release]]\nname = \"r\"\ntemplates = [\"t\"]\n{line}\n")
+        let release = "[[release]]\nname = \"r\"\ntemplates = [\"t\"]\n";
+        ["fleet = [\"fleet.yaml\"]\n", output, release, line].concat()
     };
     for project in [
         format!("fleet = [\"../outside.yaml\"]\n{base}"),
