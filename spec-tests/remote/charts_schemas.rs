@@ -52,7 +52,7 @@ fn schemas_at_urls_are_fetched_once_and_used_offline() {
     assert!(shown.contains(r#"{port: "80", files: "dropforge.lock "}"#), "{shown}");
     let suite = |port: &str, wanted: &str| {
         let test = format!("- it: x\n  set: {{port: {port}}}\n  asserts: [{wanted}]\n");
-        world.write("top/tests/a_test.yaml", &format!("templates: [templates/a.yaml]\ntests:\n{test}"));
+        world.write("top/tests/a_test.yaml", format!("templates: [templates/a.yaml]\ntests:\n{test}"));
         world.ok(&["test", "top"])
     };
     suite("81", "{equal: {path: data.port, value: '81'}}");
