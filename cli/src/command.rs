@@ -31,6 +31,7 @@ use crate::remote::{pull, push};
 use crate::stderr::Stderr;
 #[cfg(feature = "remote")]
 use crate::stderr::line;
+use crate::unseen::SeenFiles;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
 use crate::{
@@ -266,7 +267,7 @@ pub(crate) fn options_of_commands() -> clap::Command {
 }
 
 fn run((mut cli, project, expanded): Parsed, args: &[OsString], files: &mut InputFiles) -> Exit {
-    let stderr = Stderr::new(&cli.global, cli.command.limits());
+    let mut stderr = Stderr::new(&cli.global, cli.command.limits());
     #[cfg(feature = "remote")]
     if stderr.has_notes() {
         dropforge::remote::on_wait(line);
@@ -298,6 +299,7 @@ fn run((mut cli, project, expanded): Parsed, args: &[OsString], files: &mut Inpu
         cli.global.deciding = run_options::deciding(&options_of_commands(), &expanded);
     }
     let moved = cli.global.chdir.as_deref().map_or(Ok(()), change_directory).map_err(Failed::from);
+    stderr.show_only(project.as_ref().and_then(|project| SeenFiles::of(Path::new(project.name()), args)));
     cli.global.run = run_options::of(&options_of_commands(), &expanded, project.as_ref());
     let fetched = moved.and_then(|()| cli.command.fetch(files));
     project.iter().for_each(|project| cli.command.note_project(project));

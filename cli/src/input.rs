@@ -20,7 +20,7 @@ use humansize::{BINARY, format_size};
 use contents::{Content, Contents, Key};
 pub(crate) use contents::{check_one_dash, is_pipe};
 use reach::{Reach, beyond_dash, local};
-pub(crate) use reach::{is_below, outside};
+pub(crate) use reach::{is_below, outside, repository};
 use sops::Decrypted;
 pub(crate) use sops::values_format;
 

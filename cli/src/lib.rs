@@ -18,6 +18,7 @@
 //! | `changes` | existing files: what changes, and which templates made them |
 //! | `input`, `pipe`, `layers`, `glob`, `artifacts` | input files, values, fleets, artifacts, the cache |
 //! | `missing`, `unread` | names that nothing gives, values that no template reads |
+//! | `unseen` | files outside a project, whose text errors do not show |
 //! | `terraform`, `other_tools`, `limits` | hints for users of Terraform and other tools, and about options that raise limits |
 //! | `output`, `stderr`, `summary` | standard output, standard error |
 //! | `keywords` | tags, directives and objects of the languages, for `help` and `lsp` |
@@ -96,6 +97,7 @@ mod summary;
 mod template_tests;
 mod terraform;
 mod unread;
+mod unseen;
 mod usage;
 mod values;
 mod version;

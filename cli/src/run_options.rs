@@ -14,7 +14,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use dropforge::bulk::values::{SetKind, Step, parse_set};
 use dropforge::bulk::{Owner, ReadFiles, RunOptions, Withheld, short_digest};
 
-use crate::input::is_url;
+use crate::input::{is_url, repository};
 use crate::project::{FILE, Project, is_given};
 
 /// Options that do not change what a run writes.
@@ -216,7 +216,8 @@ fn owner(id: Option<String>, project: Option<&Project>, output: &Path) -> Option
     let file = Path::new(project.map_or(FILE, Project::name));
     let is_named = !file.ends_with(FILE);
     let home = Path::new(".").join(if is_named { file } else { file.parent()? }).canonicalize().ok()?;
-    let root = home.ancestors().find(|folder| folder.join(".git").exists());
+    let repository = repository(&home);
+    let root = repository.as_deref();
     let output = if is_url(output) { None } else { Some(real(output)?) };
     let from = match (root, &output) {
         (Some(root), None) => root,

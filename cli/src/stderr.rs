@@ -7,6 +7,7 @@ use std::io::{IsTerminal, Write};
 use crate::error_formats::Printer;
 use crate::limits::{LimitOption, name_options};
 use crate::options::{ErrorFormat, Global};
+use crate::unseen::SeenFiles;
 use clap::ColorChoice;
 use dropforge::bulk::{Failure, join_places};
 use dropforge::diagnostics::{Code, Diagnostic, Severity};
@@ -22,6 +23,8 @@ pub(crate) struct Stderr {
     choice: ColorChoice,
     /// The options that raise limits.
     limits: &'static [LimitOption],
+    /// The files whose text is shown, if not all are.
+    seen: Option<SeenFiles>,
 }
 
 impl Stderr {
@@ -34,7 +37,13 @@ impl Stderr {
             warnings: Cell::new(0),
             choice: global.color,
             limits,
+            seen: None,
         }
+    }
+
+    /// Shows the text of these files only.
+    pub(crate) fn show_only(&mut self, seen: Option<SeenFiles>) {
+        self.seen = seen;
     }
 
     /// Returns the format of errors.
@@ -50,15 +59,21 @@ impl Stderr {
     pub(crate) fn diagnostic(&self, diagnostic: &Diagnostic) {
         self.count(diagnostic.severity);
         let mut diagnostic = diagnostic.clone();
-        name_options(self.limits, &mut diagnostic);
+        self.complete(&mut diagnostic);
         self.printer.diagnostic(&diagnostic);
     }
 
     pub(crate) fn failure(&self, failure: &Failure) {
         self.count(failure.diagnostic.severity);
         let mut failure = failure.clone();
-        name_options(self.limits, &mut failure.diagnostic);
+        self.complete(&mut failure.diagnostic);
         self.printer.failure(&failure);
+    }
+
+    /// Names options that raise limits, and hides the text of files that is not shown.
+    fn complete(&self, diagnostic: &mut Diagnostic) {
+        name_options(self.limits, diagnostic);
+        self.seen.iter().for_each(|seen| seen.hide_others(diagnostic));
     }
 
     /// Returns the failures to print. People see errors that differ only in their places as one.

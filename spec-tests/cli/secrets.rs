@@ -347,3 +347,36 @@ fn old_secrets_are_hidden_where_the_new_run_has_none() {
         }
     }
 }
+
+#[test]
+fn errors_show_no_text_of_files_outside_a_project_that_only_the_project_names() {
+    let text = "token: hunter2-a\ntoken: [hunter2-b\n";
+    let files = [("p/t/a.tera", "{{ token }}"), ("p/fleet.yaml", "- name: a\n"), ("outside.yaml", text)];
+    let sandbox = Sandbox::with(&files);
+    let output = "[output]\ndir = \"out\"\n";
+    let base = ["templates = [\"t\"]\n", output].concat();
+    let release = |line: &str| {
+        let release = "[[release]]\nname = \"r\"\ntemplates = [\"t\"]\n";
+        ["fleet = [\"fleet.yaml\"]\n", output, release, line].concat()
+    };
+    for project in [
+        format!("fleet = [\"../outside.yaml\"]\n{base}"),
+        format!("fleet = [\"fleet.yaml\"]\nvalues = [\"../outside.yaml\"]\n{base}"),
+        format!("fleet = [\"fleet.yaml\"]\nlayers = [\"../outside.yaml\"]\n{base}"),
+        format!("fleet = [\"fleet.yaml\"]\n{base}[checks]\nschema = \"../outside.yaml\"\n"),
+        release("values = [\"../outside.yaml\"]"),
+        release("patches = [{ target = { kind = \"X\" }, merge = \"../outside.yaml\" }]"),
+    ] {
+        sandbox.write("p/dropforge.toml", &project);
+        let outcome = sandbox.run(&["-C", "p", "stamp"]);
+        assert!(outcome.code != 0 && !outcome.stderr.contains("hunter2"), "{project}{}", outcome.stderr);
+        let parts = ["outside.yaml:", "`../outside.yaml` is outside the project, so its text is not shown"];
+        outcome.says(&parts);
+    }
+    // What the user names is shown, and what is in the repository.
+    sandbox.write("p/dropforge.toml", &format!("fleet = [\"fleet.yaml\"]\n{base}"));
+    sandbox.run(&["-C", "p", "stamp", "-f", "../outside.yaml"]).says(&["hunter2"]);
+    sandbox.write("p/dropforge.toml", &format!("fleet = [\"fleet.yaml\"]\nvalues = [\"../outside.yaml\"]\n{base}"));
+    std::fs::create_dir_all(sandbox.path(".git")).unwrap();
+    sandbox.run(&["-C", "p", "stamp"]).says(&["hunter2"]);
+}

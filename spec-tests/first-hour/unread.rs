@@ -77,6 +77,16 @@ fn a_typo_in_a_template_is_one_error_and_no_warning_about_the_right_name() {
             sandbox.run(&run).expect(0).says(&["one of `replicaCount` and `replicaCont` is likely misspelled"]);
         }
     }
+    // A chart in the same run makes no difference.
+    sandbox.write("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n");
+    sandbox.write("c/templates/a.yaml", "kind: {{ .Values.image.tag }}\n");
+    sandbox.write("c/values.yaml", "image: {tag: a}\n");
+    sandbox.write("u/a.yaml.tera", "n: {{ replicaCont }}\nt: {{ image.tag }}{{ image.repository }}\n");
+    let releases = "[[release]]\nname = \"c\"\nchart = \"c\"\n[[release]]\nname = \"u\"\ntemplates = [\"u\"]\n";
+    let project = "fleet = [\"fleet.json\"]\nvalues = [\"v.yaml\"]\n[output]\ndir = \"o\"\n";
+    sandbox.write("dropforge.toml", &[project, releases].concat());
+    let said = sandbox.run(&["stamp"]).says(&["did you mean `replicaCount`?"]);
+    assert!(said.stderr.matches("warning[").count() == 0 && said.code != 0, "{}", said.stderr);
 }
 
 #[test]

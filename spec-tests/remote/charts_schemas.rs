@@ -50,6 +50,14 @@ fn schemas_at_urls_are_fetched_once_and_used_offline() {
     web.forget();
     let shown = world.ok(&["render", "top"]);
     assert!(shown.contains(r#"{port: "80", files: "dropforge.lock "}"#), "{shown}");
+    let suite = |port: &str, wanted: &str| {
+        let test = format!("- it: x\n  set: {{port: {port}}}\n  asserts: [{wanted}]\n");
+        world.write("top/tests/a_test.yaml", format!("templates: [templates/a.yaml]\ntests:\n{test}"));
+        world.ok(&["test", "top"])
+    };
+    suite("81", "{equal: {path: data.port, value: '81'}}");
+    suite("x", "{failedTemplate: {errorPattern: want integer}}");
+    fs::remove_dir_all(world.path("top/tests")).expect("removed");
     world.ok(&["compile", "top", "-o", "top.mpk"]);
     for place in ["top", "top.mpk"] {
         world.ok(&["render", place, "--set", "port=81"]);

@@ -203,6 +203,8 @@ pub struct Source {
     is_of_rows: bool,
     /// `true` if all values of the text are secret.
     is_secret: bool,
+    /// `true` if no excerpt is shown.
+    is_unseen: bool,
     /// The text that excerpts show, if all values are secret.
     covered: OnceLock<String>,
     line_starts: OnceLock<Vec<u32>>,
@@ -248,9 +250,23 @@ impl Source {
 
     /// Creates a source like another one, of a text with the same lines.
     pub(crate) fn with_text(like: &Self, text: impl Into<Text>) -> Arc<Self> {
-        let Self { name, path, lines_before, is_of_rows, is_secret, .. } = like;
-        let new = Self::at_line(name.clone(), text.into(), *lines_before);
-        Arc::new(Self { path: path.clone(), is_of_rows: *is_of_rows, is_secret: *is_secret, ..new })
+        Arc::new(Self::alike(like, text.into()))
+    }
+
+    fn alike(like: &Self, text: Text) -> Self {
+        let Self { name, path, lines_before, is_of_rows, is_secret, is_unseen, .. } = like;
+        let new = Self::at_line(name.clone(), text, *lines_before);
+        Self { path: path.clone(), is_of_rows: *is_of_rows, is_secret: *is_secret, is_unseen: *is_unseen, ..new }
+    }
+
+    /// Creates a source like another one, of which diagnostics show places and no text.
+    pub fn unseen(like: &Self) -> Arc<Self> {
+        Arc::new(Self { is_unseen: true, ..Self::alike(like, like.text.clone()) })
+    }
+
+    /// Returns `true` for a source of which no text is shown.
+    pub fn is_unseen(&self) -> bool {
+        self.is_unseen
     }
 
     /// Creates a source of a text that was decrypted: all its values are secret.
@@ -297,8 +313,8 @@ impl Source {
 
     fn at_line(name: Text, text: Text, lines_before: u32) -> Self {
         let (covered, line_starts, blocks) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let (is_of_rows, is_secret) = (false, false);
-        Self { name, path: None, text, lines_before, is_of_rows, is_secret, covered, line_starts, blocks }
+        let (is_of_rows, is_secret, is_unseen) = (false, false, false);
+        Self { name, path: None, text, lines_before, is_of_rows, is_secret, is_unseen, covered, line_starts, blocks }
     }
 
     /// Returns the name. It is the same wherever a template lies.

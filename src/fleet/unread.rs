@@ -57,8 +57,8 @@ pub struct ReadValues {
     templates: Vec<Template>,
     /// The paths that the templates read, with their places.
     places: OnceLock<Vec<PlacedRead>>,
-    /// `true` if some templates read values that others do not have.
-    has_parts: bool,
+    /// The templates whose inputs are below a path of the values.
+    parts: Vec<Template>,
     /// The values that schemas and defaults declare. Their names are not misspelled.
     declared: ReadPaths,
 }
@@ -104,8 +104,8 @@ impl ReadValues {
                 None => to.add(path.iter().copied()),
             }
         }
-        self.templates.extend(other.templates.iter().cloned());
-        self.has_parts = true;
+        let templates = if path.is_empty() { &mut self.templates } else { &mut self.parts };
+        templates.extend(other.templates.iter().chain(&other.parts).cloned());
     }
 
     /// Adds the values that select, name and place clusters.
@@ -162,7 +162,7 @@ impl ReadValues {
         let needed = OnceCell::new();
         let is_needed = |path: &str| {
             let find = || MissingNames::of(&self.templates).needed(layers, &clusters.first()).unwrap_or_default();
-            !self.has_parts && needed.get_or_init(find).contains(path)
+            needed.get_or_init(find).contains(path)
         };
         let shared = self.unread_unless(layers, &is_needed).into_iter().map(Failure::new);
         Ok(shared.chain(suspects::failures(self, (layers, clusters), &is_needed)?).collect())
@@ -237,7 +237,8 @@ impl ReadValues {
         // Values of charts are below a name of their own.
         let is_it =
             |read: &&PlacedRead| is_below(&read.path) || read.path.strip_prefix("Values.").is_some_and(is_below);
-        let places = || self.templates.iter().flat_map(|template| places_of_reads(template.program())).collect();
+        let all = || self.templates.iter().chain(&self.parts);
+        let places = || all().flat_map(|template| places_of_reads(template.program())).collect();
         let mut reads = self.places.get_or_init(places).iter().filter(is_it).peekable();
         let warning = match reads.peek() {
             Some(PlacedRead { path, place, .. }) => warning.with_note(format!("a template reads `{path}` ({place})")),

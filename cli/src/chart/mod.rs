@@ -5,6 +5,7 @@ mod check;
 mod compile;
 mod render;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub(crate) use args::{ChartArgs, FleetChartArgs, ReleasesArgs, assign, refuse_others, user_values_of};
@@ -39,12 +40,25 @@ pub(crate) fn is_source(path: &Path) -> bool {
 /// Errors of reading them.
 pub(crate) fn source(path: &Path, files: &InputFiles) -> Result<ChartSource> {
     let source = ChartSource::open_following(path, files.followed())?;
+    let source = if path.is_dir() { source.in_folder(&files.path_from_here(path)) } else { source };
+    with_documents(source, path, files.schemas())
+}
+
+/// Gives the chart at `path` the documents that its schemas refer to: those of the lock in its folder, below `others`.
+///
+/// # Errors
+/// Errors of reading them.
+pub(crate) fn with_documents(
+    source: ChartSource,
+    path: &Path,
+    others: &BTreeMap<String, String>,
+) -> Result<ChartSource> {
     if !path.is_dir() {
-        return source.with_schemas(files.schemas());
+        return source.with_schemas(others);
     }
     let mut schemas = locked_charts::schemas(&ProjectLock::read(&path.join("Chart.yaml"))?)?;
-    schemas.extend(files.schemas().clone());
-    source.in_folder(&files.path_from_here(path)).with_schemas(&schemas)
+    schemas.extend(others.clone());
+    source.with_schemas(&schemas)
 }
 
 /// Opens a chart: a directory, a packed one, or an artifact.

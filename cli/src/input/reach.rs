@@ -67,6 +67,12 @@ pub(crate) fn is_below(root: &Files, path: &Path) -> bool {
     !matches!(path.to_str().map(|path| root.find(path)), None | Some(Err(FileError::Outside)))
 }
 
+/// Returns the folder of the Git repository that a file or folder is in.
+pub(crate) fn repository(place: &Path) -> Option<PathBuf> {
+    let place = place.canonicalize().ok()?;
+    place.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned)
+}
+
 /// Returns the error of a path that leads out of the files that may be read.
 pub(crate) fn outside(path: &Path, root: &Files) -> Box<Diagnostic> {
     let message = format!("`{}` leads out of `{}`, whose files may be read", path.display(), root.root().display());

@@ -206,7 +206,7 @@ impl Session<'_> {
 
     /// Renders a template as a file of the chart. Its other files define templates, and write nothing.
     fn render_in_chart(&mut self, path: &Path, text: &str, slot: &Slot) -> Result<String, Failed> {
-        let source = ChartSource::open(path)?;
+        let source = crate::chart::source(path, self.files)?;
         let files = source.files().iter().filter(|file| !writes_only(file.path(), file.bytes()));
         let files = files.map(|file| (file.path().to_owned(), file.bytes().to_vec()));
         let typed = (CHART_FILE.to_owned(), text.as_bytes().to_vec());

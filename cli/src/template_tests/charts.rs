@@ -1,6 +1,6 @@
 //! Renders of charts.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -8,6 +8,7 @@ use super::output::TestOutput;
 use super::read::origin;
 use super::suite::{SetValue, Setup, TestJob};
 use super::target::is_hidden;
+use crate::chart::with_documents;
 use crate::input::InputFiles;
 use dropforge::bulk::Layers;
 use dropforge::bulk::values::Assignment;
@@ -49,7 +50,7 @@ impl<'e> Charts<'e> {
     fn source(&mut self, chart: &Path) -> Checked<&ChartSource> {
         if !self.sources.contains_key(chart) {
             let source = ChartSource::open(chart)?.in_folder(&chart.display().to_string());
-            self.sources.insert(chart.to_owned(), source);
+            self.sources.insert(chart.to_owned(), with_documents(source, chart, &BTreeMap::new())?);
         }
         self.sources.get(chart).ok_or_else(|| internal(chart))
     }

@@ -1,9 +1,11 @@
 //! Suites that the templates of a chart write: a chart of tests within the chart that they are about.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::snapshot::FOLDER;
+use crate::chart::with_documents;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge::dialect::helm::chart::{Capabilities, ChartSource, Release, UserValues};
 use dropforge::engine::{Engine, path_from_here};
@@ -46,7 +48,8 @@ pub(super) fn files(paths: &[PathBuf], below: &Path, engine: &Engine) -> Result<
 
 fn of_chart(chart: &Path, tests: &Path, engine: &Engine) -> Result<Vec<TestFile>, Diagnostics> {
     let folder = path_from_here(tests);
-    let template = engine.chart(&ChartSource::open(tests)?.in_folder(&folder))?;
+    let source = ChartSource::open(tests)?.in_folder(&folder);
+    let template = engine.chart(&with_documents(source, tests, &BTreeMap::new())?)?;
     let release =
         Release { name: "TEST-SUITE-RELEASE".to_owned(), namespace: "NAMESPACE".to_owned(), ..Release::default() };
     let mut values = UserValues::default();

@@ -9,7 +9,7 @@ use super::asserts::{Expectation, Expected, PlacedText};
 use super::charts::Charts;
 use super::estate::Estate;
 use super::suite::{NodeReader, Suite, Test, TestJob, TestTarget};
-use crate::input::{InputFiles, is_below};
+use crate::input::{InputFiles, is_below, repository};
 use crate::options::LanguageArgs;
 use dropforge::bulk::{Entry, discover_with};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -400,12 +400,6 @@ impl<'f, 's> Finder<'f, 's> {
             }
         }
     }
-}
-
-/// Returns the folder of the Git repository that a chart is in.
-fn repository(chart: &Path) -> Option<PathBuf> {
-    let chart = chart.canonicalize().ok()?;
-    chart.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned)
 }
 
 /// Returns `true` if a path leads to a place below a folder.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::place::Wanted;
 use super::shown;
 use crate::command;
-use crate::input::{is_below, is_dash, outside};
+use crate::input::{is_below, is_dash, outside, repository};
 use crate::run_options::{self, StoredArgument};
 use dropforge::bulk::RunOptions;
 use dropforge::diagnostics::{Code, Diagnostic, Result};
@@ -59,10 +59,9 @@ fn project(output: Option<&Path>) -> Result<PathBuf> {
         |error: std::io::Error| Diagnostic::new(Code::ReadFailed, format!("cannot find the project: {error}"));
     let here = std::env::current_dir().map_err(unreadable)?;
     let place = output.map_or(Ok(here.clone()), Path::canonicalize).map_err(unreadable)?;
-    let repository = place.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned);
     let parent = || if output.is_some() { place.parent().map(Path::to_owned) } else { None };
     let around = || if place != here && place.starts_with(&here) { Some(here.clone()) } else { parent() };
-    Ok(repository.or_else(around).unwrap_or(here.clone()))
+    Ok(repository(&place).or_else(around).unwrap_or(here.clone()))
 }
 
 /// Returns the note that names an entry of a state.

@@ -144,6 +144,10 @@ fn snippet<'l>(label: &'l Label, detail: Option<&'l str>, kind: AnnotationKind) 
     let at = label.position();
     let path = label.source.path();
     let name = normalize_untrusted_str(path);
+    let origin = Origin::path(name.clone()).line(at.line as usize).char_column(at.column as usize);
+    if label.source.is_unseen() {
+        return vec![origin.into()];
+    }
     let (excerpt, inner, whole) = excerpt(label.source.shown(), label.span);
     let said = Some(label.text.as_str()).filter(|text| !text.is_empty()).or(detail);
     let text = said.map(normalize_untrusted_str);
@@ -152,7 +156,7 @@ fn snippet<'l>(label: &'l Label, detail: Option<&'l str>, kind: AnnotationKind) 
         return vec![snippet.path(name).into()];
     }
     // The snippet would count columns from the start of the excerpt.
-    vec![Origin::path(name).line(at.line as usize).char_column(at.column as usize).into(), snippet.into()]
+    vec![origin.into(), snippet.into()]
 }
 
 /// Returns the excerpt of `text` to show for `span`, the span within it, and `true` if it starts at the start of a

@@ -241,7 +241,7 @@ fn file<'v>(cx: &Cx<'v>, files: &'v Map<'v>, name: &str, path: &[u8]) -> Result<
         "GetBytes" => byte_list(cx, content),
         "Lines" if found.is_none() => strings(cx, &[]),
         "Lines" => lines(cx, content),
-        _ => super::values::string(cx, content),
+        _ => cx.string(content),
     }
 }
 
@@ -251,6 +251,6 @@ fn lines<'v>(cx: &Cx<'v>, content: &[u8]) -> Result<Value<'v>> {
         return Err(failed("runtime error: index out of range [-1]"));
     };
     let content = if *last == b'\n' { before } else { content };
-    let lines = content.split(|byte| *byte == b'\n').map(|line| super::values::string(cx, line));
+    let lines = content.split(|byte| *byte == b'\n').map(|line| cx.string(line));
     strings(cx, &lines.collect::<Result<Vec<_>>>()?)
 }

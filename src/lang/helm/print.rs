@@ -5,7 +5,7 @@ use memchr::memmem::Finder;
 use super::error::failed;
 use super::objects;
 use super::values::text_bytes;
-use dropforge_base::diagnostics::Result;
+use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::stdlib::float_format::shortest;
 use dropforge_base::stdlib::timestamps;
 use dropforge_machine::bytecode::Program;
@@ -56,12 +56,10 @@ pub(crate) fn message(cx: &Cx<'_>, text: &Growing<'_, '_>) -> Result<String> {
     Ok(String::from_utf8_lossy(text.bytes()).into_owned())
 }
 
-/// Returns bytes as text for the output, which is UTF-8.
-///
-/// # Errors
-/// They are not UTF-8.
-pub fn text_of(bytes: &[u8]) -> Result<&str> {
-    std::str::from_utf8(bytes).map_err(|_| failed("the text is not valid UTF-8, so it cannot be written to the output"))
+/// Returns the error of text for the output that is not UTF-8.
+#[cold]
+pub fn not_utf8() -> Box<Diagnostic> {
+    failed("the text is not valid UTF-8, so it cannot be written to the output")
 }
 
 struct ValuePrinter<'p, 'c, 'v> {

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::builtins::logic;
 use super::error::{error, quoted};
-use super::print::{NO_VALUE, print, shown, text_of};
-use super::values::{GoKind, items, kind, map_of, nil_list, target_name, truth, type_name, zero_element};
+use super::print::{NO_VALUE, not_utf8, print, shown};
+use super::values::{GoKind, items, kind, map_of, nil_list, nil_map, target_name, truth, type_name, zero_element};
 use super::{error, hints, objects};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::float_format::shortest;
@@ -181,7 +181,11 @@ impl Semantics for Rules {
                 }
                 let mut text = Growing::new(cx);
                 print(cx, value, &mut text)?;
-                out.push(text_of(text.bytes())?)
+                if let Ok(text) = std::str::from_utf8(text.bytes()) {
+                    return out.push(text);
+                }
+                cx.charge(text.bytes().len().saturating_mul(Output::STRAY))?;
+                if out.push_bytes(text.bytes())? { Ok(()) } else { Err(not_utf8()) }
             }
         }
     }
@@ -236,7 +240,7 @@ fn not_iterable<'v>(cx: &Cx<'v>, value: Value<'v>) -> Box<Diagnostic> {
 #[cold]
 pub(super) fn zero<'v>(cx: &Cx<'v>, target: Target, value: Value<'v>) -> Result<Option<Value<'v>>> {
     match (value, target) {
-        (Value::Undefined, Target::Map) => cx.map(&[]).map(Some),
+        (Value::Undefined, Target::Map) => nil_map(cx).map(Some),
         (Value::Undefined, Target::List) => nil_list(cx).map(Some),
         _ => Ok(None),
     }

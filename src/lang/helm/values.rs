@@ -10,7 +10,8 @@
 //! | `[]byte` | [`Extended::Typed`] of [`BYTES`] around [`Extended::Bytes`] |
 //! | `[]interface{}`, `map[string]interface{}` | [`Value::List`], [`Value::Map`] |
 //! | `[]string`, `[]int` | [`Extended::Typed`] of [`STRINGS`], [`INTS`] |
-//! | `map[string]string` | [`Extended::Typed`] of `STRING_MAP` or, if it is nil, of `NIL_STRING_MAP` |
+//! | `map[string]string` | [`Extended::Typed`] of `STRING_MAP` |
+//! | a slice or a map that is nil | [`Extended::Typed`] of `NIL_LIST`, `NIL_MAP` and so on |
 //! | `time.Time`, `time.Duration` | [`Extended::Timestamp`], [`Extended::Duration`] |
 //! | `complex128` | [`Extended::Typed`] of `COMPLEX` around a list of two floats |
 //! | other types | [`Extended::Capsule`], named as in Go |
@@ -38,6 +39,9 @@ pub const INTS: Type<'static> = Type::List(&Type::Capsule("int"));
 
 /// The type `[]interface{}` of a list that is nil. Its elements are an empty list.
 pub(crate) const NIL_LIST: Type<'static> = Type::List(&Type::Dynamic);
+
+/// The type `map[string]interface{}` of a map that is nil. Its content is an empty map.
+pub(crate) const NIL_MAP: Type<'static> = Type::Map(&Type::Dynamic);
 
 /// The type `[]string` of a list that is nil. Its elements are an empty list.
 pub(crate) const NIL_STRINGS: Type<'static> = Type::List(&Type::Capsule("string"));
@@ -231,7 +235,7 @@ pub(crate) fn zero_element<'v>(cx: &Cx<'v>, map: Value<'v>) -> Result<Value<'v>>
 
 /// Returns `true` for a slice or a map that is nil.
 pub(crate) fn is_nil_of_type(value: Value<'_>) -> bool {
-    matches!(value.extended(), Some(Extended::Typed(NIL_LIST | NIL_STRINGS | NIL_STRING_MAP, _)))
+    matches!(value.extended(), Some(Extended::Typed(NIL_LIST | NIL_STRINGS | NIL_MAP | NIL_STRING_MAP, _)))
 }
 
 /// Returns the bytes of a string.
@@ -329,14 +333,6 @@ pub fn int64<'v>(cx: &Cx<'v>, n: i64) -> Result<Value<'v>> {
     sized(cx, Sized::Signed(Width::W64, n))
 }
 
-/// Returns a string of these bytes.
-pub fn string<'v>(cx: &Cx<'v>, bytes: &[u8]) -> Result<Value<'v>> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => cx.text(text),
-        Err(_) => cx.bytes(bytes),
-    }
-}
-
 /// Returns a `[]byte`.
 pub(crate) fn byte_list<'v>(cx: &Cx<'v>, bytes: &[u8]) -> Result<Value<'v>> {
     let bytes = cx.bytes(bytes)?;
@@ -358,6 +354,12 @@ pub fn integers<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Result<Value<'v>> {
 /// Returns a `[]interface {}` that is nil.
 pub(crate) fn nil_list<'v>(cx: &Cx<'v>) -> Result<Value<'v>> {
     nil_of_type(cx, NIL_LIST)
+}
+
+/// Returns a `map[string]interface {}` that is nil.
+pub(crate) fn nil_map<'v>(cx: &Cx<'v>) -> Result<Value<'v>> {
+    let empty = cx.map(&[])?;
+    cx.extended(Extended::Typed(NIL_MAP, empty))
 }
 
 /// Returns a slice that is nil.

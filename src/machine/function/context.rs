@@ -378,6 +378,11 @@ impl<'v> Cx<'v> {
         Ok(self.arena.extended(Extended::Bytes(self.arena.bump().alloc_slice_copy(bytes))))
     }
 
+    /// Copies a string, which may not be UTF-8, and charges for it.
+    pub fn string(&self, bytes: &[u8]) -> Result<Value<'v>> {
+        std::str::from_utf8(bytes).map_or_else(|_| self.bytes(bytes), |text| self.text(text))
+    }
+
     /// Creates an extended value and charges for it, but not for the values it refers to. Fails beyond the depth limit.
     pub fn extended(&self, kind: Extended<'v>) -> Result<Value<'v>> {
         self.charge(size_of::<Extended>())?;

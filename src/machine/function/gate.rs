@@ -135,6 +135,7 @@ impl Target {
         match (self, kind) {
             (Target::Str, Extended::Bytes(_))
             | (Target::List, Extended::Typed(Type::List(Type::Dynamic), _))
+            | (Target::Map, Extended::Typed(Type::Map(Type::Dynamic), _))
             | (Target::Int64, Extended::Sized(Sized::Signed(Width::W64, _)))
             | (Target::Uint32, Extended::Sized(Sized::Unsigned(Width::W32, _)))
             | (Target::Texts, Extended::Typed(Type::List(Type::String), _))

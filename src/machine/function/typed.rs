@@ -104,7 +104,6 @@ arguments! {
     &'v str: "a string is required", Value::Str(text) => text.as_str();
     &'v List<'v>: "a list is required", Value::List(list) => list;
     &'v [Value<'v>]: "a list is required", Value::List(list) => list.items();
-    &'v Map<'v>: "a map is required", Value::Map(map) => map;
 }
 
 impl<'v> FromArgument<'_, 'v> for Value<'v> {
@@ -168,6 +167,17 @@ pub fn number_of(value: Value<'_>) -> Option<BigNum> {
         (Value::Float(n), _) => BigNum::of_shortest_text(n),
         (_, Some(Extended::Number(number))) => Some(*number),
         _ => None,
+    }
+}
+
+/// The entries of a map, whatever the type of its values.
+impl<'v> FromArgument<'_, 'v> for &'v Map<'v> {
+    #[inline]
+    fn take(arguments: &mut Arguments<'_, 'v>) -> Outcome<Self> {
+        arguments.read("a map is required", |value| match (value, value.extended()) {
+            (Value::Map(map), _) | (_, Some(&Extended::Typed(_, Value::Map(map)))) => Some(map),
+            _ => None,
+        })
     }
 }
 

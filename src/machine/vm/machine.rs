@@ -355,17 +355,21 @@ impl<'r, 'o, A: Access, S: Semantics + ?Sized> Interpreter<'r, 'o, A, S> {
     }
 
     pub(super) fn begin_capture(&mut self) {
-        self.captures.push(Capture::Text(self.out.len()));
+        self.captures.push(Capture::Text(self.out.capture()));
     }
 
     pub(super) fn end_capture(&mut self) -> Result<()> {
         let Some(Capture::Text(start)) = self.captures.pop() else { return Err(self.corrupt()) };
+        self.out.end_capture();
         self.take_output(start)
     }
 
-    /// Moves the output since `start` to the stack, as text.
+    /// Moves the output since `start` to the stack, as a string.
     fn take_output(&mut self, start: usize) -> Result<()> {
-        let text = self.cx.text(self.out.since(start))?;
+        let text = match self.out.bytes_since(start) {
+            None => self.cx.text(self.out.since(start))?,
+            Some(bytes) => self.cx.string(&bytes)?,
+        };
         self.out.truncate(start);
         self.push(text);
         Ok(())

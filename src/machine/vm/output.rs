@@ -13,14 +13,24 @@ pub struct Output<'o> {
     fence: usize,
     end: usize,
     limit: usize,
+    /// The number of texts that are being captured.
+    captures: usize,
+    /// Bytes of captured text that are not UTF-8, with the places of the characters that stand for them.
+    bytes: Vec<(usize, u8)>,
 }
 
+/// The character that stands for a byte.
+const BYTE: &str = "\u{fffd}";
+
 impl<'o> Output<'o> {
+    /// The memory of a byte that is not UTF-8.
+    pub const STRAY: usize = size_of::<(usize, u8)>();
+
     /// Creates an output that appends at most `limit` bytes to `text`.
     #[inline]
     pub fn new(text: &'o mut String, limit: usize) -> Self {
         let end = text.len().saturating_add(limit);
-        Self { fence: end.min(text.capacity()), text, end, limit }
+        Self { fence: end.min(text.capacity()), text, end, limit, captures: 0, bytes: Vec::new() }
     }
 
     /// Appends `text`.
@@ -43,6 +53,22 @@ impl<'o> Output<'o> {
             }
             _ => self.push(text),
         }
+    }
+
+    /// Appends a string that is not UTF-8, for [`Output::STRAY`] bytes of memory each of which the caller has charged.
+    /// Returns `false` if no text is being captured: it cannot be in the output.
+    pub fn push_bytes(&mut self, bytes: &[u8]) -> Result<bool> {
+        if self.captures == 0 {
+            return Ok(false);
+        }
+        for chunk in bytes.utf8_chunks() {
+            self.push(chunk.valid())?;
+            for byte in chunk.invalid() {
+                self.bytes.push((self.text.len(), *byte));
+                self.push(BYTE)?;
+            }
+        }
+        Ok(true)
     }
 
     /// Appends a text value.
@@ -130,8 +156,42 @@ impl<'o> Output<'o> {
         self.text.get(start..).unwrap_or("")
     }
 
+    /// Begins to capture text. Returns where it starts.
+    pub(super) fn capture(&mut self) -> usize {
+        self.captures += 1;
+        self.text.len()
+    }
+
+    /// Ends a capture. Its text is still there.
+    pub(super) fn end_capture(&mut self) {
+        self.captures = self.captures.saturating_sub(1);
+    }
+
+    /// Returns the string after the first `start` bytes of the text, if it has bytes that are not UTF-8.
+    #[inline]
+    pub(super) fn bytes_since(&self, start: usize) -> Option<Vec<u8>> {
+        if self.bytes.is_empty() { None } else { self.with_bytes(start) }
+    }
+
+    #[cold]
+    fn with_bytes(&self, start: usize) -> Option<Vec<u8>> {
+        let first = self.bytes.partition_point(|(at, _)| *at < start);
+        let bytes = self.bytes.get(first..).filter(|bytes| !bytes.is_empty())?;
+        let (mut whole, mut from) = (Vec::new(), start);
+        for (at, byte) in bytes {
+            whole.extend_from_slice(self.text.as_bytes().get(from..*at).unwrap_or(&[]));
+            whole.push(*byte);
+            from = at + BYTE.len();
+        }
+        whole.extend_from_slice(self.text.as_bytes().get(from..).unwrap_or(&[]));
+        Some(whole)
+    }
+
     /// Removes the text after the first `start` bytes.
     pub(super) fn truncate(&mut self, start: usize) {
+        if !self.bytes.is_empty() {
+            self.bytes.retain(|(at, _)| *at < start);
+        }
         if self.text.is_char_boundary(start) {
             self.text.truncate(start);
         }

@@ -87,7 +87,10 @@ impl<'r, A: Access, S: Semantics + ?Sized> Interpreter<'r, '_, A, S> {
         let captures = frame.captures + handler.captures as usize;
         for capture in self.captures.get(captures..).unwrap_or(&[]).iter().rev() {
             match *capture {
-                Capture::Text(start) => self.out.truncate(start),
+                Capture::Text(start) => {
+                    self.out.end_capture();
+                    self.out.truncate(start);
+                }
                 Capture::Values(start) => self.gathered.truncate(start),
             }
         }

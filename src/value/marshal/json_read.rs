@@ -2,7 +2,7 @@
 
 use super::{Numbers, lossy};
 use crate::{Arena, Value, json_lexer};
-use dropforge_base::stdlib::characters::push_quoted;
+use dropforge_base::stdlib::characters::{is_printable, push_quoted};
 
 /// The kind of value that a caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,18 +83,36 @@ impl<'t, 'v> Decoder<'t, 'v> {
 
     /// Returns the error of the character here.
     fn invalid<T>(&self, context: &str) -> Result<T, String> {
-        let Some(byte) = self.here() else { return Err("unexpected end of JSON input".to_owned()) };
-        let shown = match byte {
-            b'\'' => "'\\''".to_owned(),
-            b'"' => "'\"'".to_owned(),
-            byte => {
-                let (mut quoted, mut buffer) = (String::new(), [0; 4]);
-                let text = char::from(byte).encode_utf8(&mut buffer);
-                push_quoted(text.as_bytes(), &mut |piece| quoted.push_str(piece));
+        let (character, _) = self.rest().split_at(self.character_len());
+        let shown = match character {
+            b"" => return Err("unexpected end of JSON input".to_owned()),
+            b"'" => "'\\''".to_owned(),
+            b"\"" => "'\"'".to_owned(),
+            _ => {
+                let quoted = quoted(character);
                 format!("'{}'", quoted.get(1..quoted.len() - 1).unwrap_or(""))
             }
         };
         Err(format!("invalid character {shown} {context}"))
+    }
+
+    /// Returns the number of bytes of the character here: one if they are not UTF-8.
+    fn character_len(&self) -> usize {
+        let rest = self.rest().get(..4).unwrap_or(self.rest());
+        let first = rest.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
+        first.map_or(rest.len().min(1), char::len_utf8)
+    }
+
+    /// Returns the error of an escape of at most `len` bytes, whose backslash is before this place.
+    fn invalid_escape<T>(&self, len: usize) -> Result<T, String> {
+        let from = self.text.get(self.at - 1..).unwrap_or(&[]);
+        let escape = from.get(..len).unwrap_or(from);
+        let is_plain = |c| is_printable(c) && !matches!(c, ' ' | '`' | '\u{fffd}');
+        let shown = match std::str::from_utf8(escape) {
+            Ok(text) if text.chars().all(is_plain) => format!("`{text}`"),
+            _ => quoted(escape),
+        };
+        Err(format!("invalid escape sequence {shown} in string"))
     }
 
     fn document(mut self) -> Result<Value<'v>, String> {
@@ -228,8 +246,8 @@ impl<'t, 'v> Decoder<'t, 'v> {
         Ok(value)
     }
 
-    fn digits(&mut self, context: &str) -> Result<(), String> {
-        let Some(rest) = json_lexer::some_digits(self.rest()) else { return self.invalid(context) };
+    fn digits(&mut self) -> Result<(), String> {
+        let Some(rest) = json_lexer::some_digits(self.rest()) else { return self.invalid("in numeric literal") };
         self.skip_to(rest);
         Ok(())
     }
@@ -240,16 +258,16 @@ impl<'t, 'v> Decoder<'t, 'v> {
         if self.here() == Some(b'0') {
             self.at += 1;
         } else {
-            self.digits("in numeric literal")?;
+            self.digits()?;
         }
         if self.here() == Some(b'.') {
             self.at += 1;
-            self.digits("after decimal point in numeric literal")?;
+            self.digits()?;
         }
         if matches!(self.here(), Some(b'e' | b'E')) {
             self.at += 1;
             self.at += usize::from(matches!(self.here(), Some(b'+' | b'-')));
-            self.digits("in exponent of numeric literal")?;
+            self.digits()?;
         }
         let text = self.text.get(start..self.at).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or("0");
         Ok(self.value_of(text))
@@ -292,7 +310,7 @@ impl<'t, 'v> Decoder<'t, 'v> {
                     self.at += 1;
                     self.escape(&mut out)?;
                 }
-                _ => return self.invalid("in string literal"),
+                _ => return self.invalid("in string"),
             }
         }
     }
@@ -304,19 +322,28 @@ impl<'t, 'v> Decoder<'t, 'v> {
             self.skip_to(rest);
             return Ok(());
         }
-        if self.here() != Some(b'u') {
-            return self.invalid("in string escape code");
+        let digits = match self.rest() {
+            [] => return self.invalid("in string"),
+            [b'u', digits @ ..] => digits.get(..4).unwrap_or(digits),
+            _ => return self.invalid_escape(2),
+        };
+        if !digits.iter().all(u8::is_ascii_hexdigit) {
+            return self.invalid_escape(6);
         }
-        self.at += 1;
-        for _ in 0..4 {
-            if !self.here().is_some_and(|byte| byte.is_ascii_hexdigit()) {
-                return self.invalid("in \\u hexadecimal character escape");
-            }
-            self.at += 1;
+        self.at += 1 + digits.len();
+        if digits.len() < 4 {
+            return self.invalid("in string");
         }
         out.push('\u{fffd}');
         Ok(())
     }
+}
+
+/// Returns text in double quotes.
+fn quoted(text: &[u8]) -> String {
+    let mut quoted = String::new();
+    push_quoted(text, &mut |piece| quoted.push_str(piece));
+    quoted
 }
 
 #[cfg(test)]
@@ -338,9 +365,17 @@ mod tests {
             ("{a:1}", "invalid character 'a' looking for beginning of object key string"),
             ("{} x", "invalid character 'x' after top-level value"),
             ("01", "invalid character '1' after top-level value"),
-            ("1.x", "invalid character 'x' after decimal point in numeric literal"),
-            ("\"\n\"", "invalid character '\\n' in string literal"),
-            ("\"\\q\"", "invalid character 'q' in string escape code"),
+            ("1.x", "invalid character 'x' in numeric literal"),
+            ("1e", "unexpected end of JSON input"),
+            ("1e+é", "invalid character 'é' in numeric literal"),
+            ("\u{feff}{}", "invalid character '\\ufeff' looking for beginning of value"),
+            ("\"\n\"", "invalid character '\\n' in string"),
+            ("\"\\", "unexpected end of JSON input"),
+            ("\"\\q\"", "invalid escape sequence `\\q` in string"),
+            ("\"\\é\"", "invalid escape sequence \"\\\\\\xc3\" in string"),
+            ("\"\\u1", "unexpected end of JSON input"),
+            ("\"\\u12\"", "invalid escape sequence `\\u12\"` in string"),
+            ("\"\\u12 3\"", "invalid escape sequence \"\\\\u12 3\\\"\" in string"),
             ("'a'", "invalid character '\\'' looking for beginning of value"),
             ("1e999", "json: cannot unmarshal number 1e999 into Go value of type float64"),
         ] {

@@ -238,7 +238,8 @@ impl<S: PartSink> Scan<'_, S> {
 
     /// Scans a further line of the plain scalar that the line before left open.
     pub(super) fn further_line(&mut self) -> Option<()> {
-        if !matches!(self.here(), b'"' | b'\'') {
+        // No indicator of a value means one there.
+        if !matches!(self.here(), b'"' | b'\'' | b'[' | b'{') {
             self.begin_plain()?;
         }
         self.rest_of_plain()

@@ -40,6 +40,7 @@ fn everyday_yaml_is_recognised() {
         "a: &x\n  b: c\nd: !Ref e\nf: &y !Sub \"z\"\ng: !GetAtt\n  h: i\n",
         "url: http://x:80/#top\ntime: 12:30:45\nargs: [--flag=-1, -x, a:b]\nx: -1\ny: a#b\n",
         "1.2.3: a\n10: b\n\"11\": c\ntrue: e\nname: f\nnulls: g\ninf: .info.x\n",
+        "a: one of\n  [\"b\", \"c\"], which\n  {d} or [e\nb:\n- c\n  [d\n",
         "ключ: значение – “x”\nnbsp: \u{a0}\n",
     ];
     for text in texts {
@@ -90,6 +91,10 @@ fn what_readers_refuse_is_not_recognised() {
         "a: [:b]\n",
         "a: :\n",
         "Null: a\nTRUE: b\n",
+        // An indicator in a further line of a plain scalar is one elsewhere.
+        "a: b\n[c: d\n",
+        "a: b\n  [c: d]\n",
+        "a: ]b\n",
     ];
     for text in texts {
         assert!(!Scanner::new().is_yaml(text), "{text:?}");

@@ -47,10 +47,9 @@ impl Sources {
     pub(super) fn around(path: &Path) -> Result<Self> {
         let found = path.canonicalize().map_err(|error| unreadable(path, error))?;
         let base = if found.is_dir() { found } else { found.parent().unwrap_or(&found).to_owned() };
-        let repository = base.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned);
         let here = std::env::current_dir().and_then(|here| here.canonicalize()).ok();
         let here = here.filter(|here| base.starts_with(here));
-        let root = repository.or(here).unwrap_or_else(|| base.clone());
+        let root = input::repository(&base).or(here).unwrap_or_else(|| base.clone());
         Ok(Self { root: Files::below(root)?, base, read: 0 })
     }
 

@@ -10,7 +10,7 @@ use super::arguments::elements;
 use super::random::array;
 use crate::error::failed;
 use crate::objects::fields;
-use crate::values::{CERTIFICATE, string, text_bytes};
+use crate::values::{CERTIFICATE, text_bytes};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::stdlib::encodings::octets_of_padded_base64;
 use dropforge_base::stdlib::timestamps;
@@ -65,7 +65,7 @@ const SIGNATURE: u64 = 10_000;
 
 /// Returns a certificate of these texts.
 fn certificate<'v>(cx: &Cx<'v>, cert: &[u8], key: &[u8]) -> Result<Value<'v>> {
-    let content = cx.map(&[("Cert", string(cx, cert)?), ("Key", string(cx, key)?)])?;
+    let content = cx.map(&[("Cert", cx.string(cert)?), ("Key", cx.string(key)?)])?;
     cx.extended(Extended::Typed(CERTIFICATE, content))
 }
 
@@ -89,7 +89,7 @@ fn private_key<'v>(cx: &Cx<'v>, kind: &'v [u8]) -> Result<Value<'v>> {
         }
         b"ecdsa" => PrivateKey::ec().map(|key| key.to_pem()),
         b"ed25519" => PrivateKey::ed25519().map(|key| key.to_pem()),
-        _ => return string(cx, &[b"Unknown type ", kind].concat()),
+        _ => return cx.string(&[b"Unknown type ", kind].concat()),
     };
     cx.text(&pem?.ok_or_else(invalid)?)
 }

@@ -8,7 +8,6 @@ use hmac::{KeyInit, Mac};
 use super::encodings::illegal_base64;
 use super::random::array;
 use crate::error::failed;
-use crate::values::string;
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::encodings::{base64, base64_len, octets_of_padded_base64};
 use dropforge_base::stdlib::hashes;
@@ -74,10 +73,10 @@ fn password(cx: &Cx<'_>, password: &[u8]) -> Result<String> {
 fn htpasswd<'v>(cx: &Cx<'v>, user: &'v [u8], secret: &'v [u8]) -> Result<Value<'v>> {
     cx.charge(user.len().saturating_add(64))?;
     if user.contains(&b':') {
-        return string(cx, &[b"invalid username: ", user].concat());
+        return cx.string(&[b"invalid username: ", user].concat());
     }
     let hash = password(cx, secret)?;
-    string(cx, &[user, b":", hash.as_bytes()].concat())
+    cx.string(&[user, b":", hash.as_bytes()].concat())
 }
 
 fn derive_password<'v>(
@@ -90,7 +89,7 @@ fn derive_password<'v>(
 ) -> Result<Value<'v>> {
     if !has_kind(kind) {
         cx.charge(kind.len())?;
-        return string(cx, &[b"cannot find password template ", kind].concat());
+        return cx.string(&[b"cannot find password template ", kind].concat());
     }
     let _table = cx.hold(MEMORY)?;
     cx.spend(DERIVATION)?;
@@ -115,7 +114,7 @@ fn decrypt_aes<'v>(cx: &Cx<'v>, password: &'v [u8], text: &'v [u8]) -> Result<Va
     cx.charge(text.len().saturating_mul(2))?;
     let bytes = octets_of_padded_base64(text).map_err(|at| failed(illegal_base64(at)))?;
     let plain = decrypted(password, &bytes, text.len() / 4 * 3)?;
-    string(cx, &plain)
+    cx.string(&plain)
 }
 
 /// Bytes of a block.

@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 use crate::error::failed;
 use crate::print::duration_text;
 use crate::semantics::wrong_type;
-use crate::values::{int64, string, text_bytes};
+use crate::values::{int64, text_bytes};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::duration::{NoSpan, checked_span};
 use dropforge_base::stdlib::reference_time::{Clock, format, parse, quoted};
@@ -116,7 +116,7 @@ fn formatted<'v>(cx: &Cx<'v>, layout: &[u8], (seconds, nanos): Instant, zone_nam
     let local = named.and_then(|zone| zone.local_time(seconds));
     let (offset, name) = local.map_or((0, "UTC"), |local| (i64::from(local.offset), local.abbreviation));
     let clock = Clock::new(seconds, nanos, offset, name);
-    string(cx, &format(&clock, layout))
+    cx.string(&format(&clock, layout))
 }
 
 fn now<'v>(cx: &Cx<'v>) -> Result<Value<'v>> {
@@ -268,7 +268,7 @@ pub fn field<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str) -> Option<Value<'v>>
         "UnixNano" => return of_unit(1_000_000_000, *nanos),
         "IsZero" => Value::Bool((*seconds, *nanos) == ZERO),
         "UTC" | "Local" => value,
-        "String" => return string(cx, &format(&clock, b"2006-01-02 15:04:05.999999999 -0700 MST")).ok(),
+        "String" => return cx.string(&format(&clock, b"2006-01-02 15:04:05.999999999 -0700 MST")).ok(),
         _ => return None,
     })
 }

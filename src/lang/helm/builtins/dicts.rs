@@ -2,7 +2,9 @@
 
 use super::arguments::is_nil;
 use crate::error::failed;
-use crate::values::{deep_equal, items, map_of, strings, strval, text_bytes, truth, type_name};
+use crate::values::{
+    NIL_MAP, deep_equal, is_nil_of_type, items, map_of, strings, strval, text_bytes, truth, type_name,
+};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::stdlib::byte_texts;
 use dropforge_machine::function::{Cx, Held, Rest};
@@ -85,12 +87,18 @@ fn get<'v>(cx: &Cx<'v>, map: Value<'v>, name: Value<'v>) -> Result<Value<'v>> {
 
 pub(super) fn set<'v>(cx: &Cx<'v>, map: Value<'v>, name: Value<'v>, value: Value<'v>) -> Result<Value<'v>> {
     let value = if is_nil(value) { Value::Null } else { value };
+    if is_nil_of_type(map) {
+        return Err(failed("error calling set: assignment to entry in nil map"));
+    }
     cx.set_entry(map, key(cx, name)?, value)?;
     Ok(map)
 }
 
 fn unset<'v>(cx: &Cx<'v>, map: Value<'v>, name: Value<'v>) -> Result<Value<'v>> {
-    cx.remove_entry(map, key(cx, name)?)?;
+    let name = key(cx, name)?;
+    if !is_nil_of_type(map) {
+        cx.remove_entry(map, name)?;
+    }
     Ok(map)
 }
 
@@ -130,9 +138,9 @@ fn too_few() -> Box<Diagnostic> {
 
 fn map_or_error<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<()> {
     cx.spend(1)?;
-    match value {
-        Value::Map(_) => Ok(()),
-        other => Err(not_convertible(other, "map[string]interface {}")),
+    match (value, value.extended()) {
+        (Value::Map(_), _) | (_, Some(Extended::Typed(NIL_MAP, _))) => Ok(()),
+        _ => Err(not_convertible(value, "map[string]interface {}")),
     }
 }
 
@@ -192,8 +200,10 @@ fn merge_overwrite<'v>(cx: &Cx<'v>, first: Value<'v>, Rest(others): Rest<'_, 'v>
 }
 
 /// Merges maps into the first one. With `overwrites`, values replace existing ones, even by nil or an empty value;
-/// without it, only empty ones are replaced.
+/// without it, only empty ones are replaced. If the first map is nil, a new one takes its place.
 fn merged<'v>(cx: &Cx<'v>, first: Value<'v>, others: &[Value<'v>], overwrites: bool) -> Result<Value<'v>> {
+    let is_new = is_nil_of_type(first) && !others.iter().all(|other| is_nil_of_type(*other));
+    let first = if is_new { cx.map(&[])? } else { first };
     for other in others {
         let (mut steps, mut held) = (vec![MergeStep::Merge(first, *other)], Held::new(cx));
         while let Some(step) = steps.pop() {
@@ -228,6 +238,7 @@ fn merge_entries<'v>(
                 // The last step comes first.
                 steps.extend([MergeStep::Settle(to, key, value), MergeStep::Merge(there, value)]);
             }
+            (Some(Value::Map(_)), nil) if is_nil_of_type(nil) && map_of(cx, nil).is_some() => {}
             (Some(there), _) if !overwrites && truth(cx, there) => {}
             _ => cx.set_entry(to, key, value)?,
         }

@@ -3,7 +3,7 @@
 use super::arguments::is_nil;
 use crate::error::failed;
 use crate::objects;
-use crate::values::{is_nil_of_type, items};
+use crate::values::{is_nil_of_type, items, nil_list, nil_map};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_machine::function::{Cx, Held};
 use dropforge_machine::functions;
@@ -177,7 +177,7 @@ fn read_json<'v>(cx: &Cx<'v>, text: &'v [u8], wanted: Wanted) -> Result<std::res
 
 fn from_json<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
     match read_json(cx, text, Wanted::Map)? {
-        Ok(Value::Null) => cx.map(&[]),
+        Ok(Value::Null) => nil_map(cx),
         Ok(map) => Ok(map),
         Err(message) => cx.map(&[("Error", cx.text(&message)?)]),
     }
@@ -189,7 +189,7 @@ fn from_any_json<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
 
 fn from_json_array<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
     match read_json(cx, text, Wanted::List)? {
-        Ok(Value::Null) => cx.list(&[]),
+        Ok(Value::Null) => nil_list(cx),
         Ok(list) => Ok(list),
         Err(message) => cx.list(&[cx.text(&message)?]),
     }

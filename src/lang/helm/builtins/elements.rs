@@ -3,7 +3,7 @@
 use crate::error;
 use crate::error::failed;
 use crate::print::shown;
-use crate::values::{BYTES, items, map_of, sized, string, text_bytes, type_name, zero_element};
+use crate::values::{BYTES, items, map_of, sized, text_bytes, type_name, zero_element};
 use dropforge_base::diagnostics::{Diagnostic, Result, counted};
 use dropforge_machine::function::{Cx, Rest};
 use dropforge_machine::functions;
@@ -150,7 +150,7 @@ pub(super) fn slice<'v>(cx: &Cx<'v>, value: Value<'v>, Rest(indexes): Rest<'_, '
     let capacity = if matches!(value, Value::List(_)) { capacity(length) } else { length };
     let (start, end) = bounds(indexes, length, capacity)?;
     if let Some(text) = text {
-        return string(cx, text.get(start..end).unwrap_or(&[]));
+        return cx.string(text.get(start..end).unwrap_or(&[]));
     }
     if let Some(bytes) = bytes {
         return crate::values::byte_list(cx, bytes.get(start..end).unwrap_or(&[]));

@@ -1,7 +1,7 @@
 //! Encodings: base64 and base32, and the escapes `html`, `js`, `urlquery`.
 
 use crate::print::{NO_VALUE, print};
-use crate::values::{string, text_bytes};
+use crate::values::text_bytes;
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::characters::is_printable;
 use dropforge_base::stdlib::encodings::{base32, base32_len, octets_of_base32};
@@ -34,7 +34,7 @@ fn b64enc<'v>(cx: &Cx<'v>, bytes: &'v [u8]) -> Result<String> {
 fn b64dec<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
     cx.charge(text.len())?;
     match octets_of_padded_base64(text) {
-        Ok(octets) => string(cx, &octets),
+        Ok(octets) => cx.string(&octets),
         Err(at) => cx.text(&illegal_base64(at)),
     }
 }
@@ -47,7 +47,7 @@ fn b32enc<'v>(cx: &Cx<'v>, bytes: &'v [u8]) -> Result<String> {
 fn b32dec<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
     cx.charge(text.len().saturating_mul(2))?;
     match octets_of_base32(text) {
-        Ok(octets) => string(cx, &octets),
+        Ok(octets) => cx.string(&octets),
         Err(at) => cx.text(&format!("illegal base32 data at input byte {at}")),
     }
 }
@@ -92,7 +92,7 @@ fn escaped<'v>(cx: &Cx<'v>, text: &[u8], escape: impl Fn(u8) -> Option<&'static 
         rest = rest.get(at + 1..).unwrap_or(&[]);
     }
     out.push(rest)?;
-    string(cx, out.bytes())
+    cx.string(out.bytes())
 }
 
 fn html<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
@@ -120,7 +120,7 @@ fn js<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
             out.push("\u{FFFD}".as_bytes())?;
         }
     }
-    string(cx, out.bytes())
+    cx.string(out.bytes())
 }
 
 fn js_character(c: char, out: &mut Growing<'_, '_>) -> Result<()> {
@@ -145,5 +145,5 @@ fn urlquery<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
             _ => out.push(&[b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]])?,
         }
     }
-    string(cx, out.bytes())
+    cx.string(out.bytes())
 }

@@ -5,7 +5,7 @@ mod numbers;
 pub(super) use numbers::Spec;
 
 use crate::print::print as print_value;
-use crate::values::{GoKind, complex_parts, is_nil_of_type, items, kind, map_of, string, text_bytes, type_name};
+use crate::values::{GoKind, complex_parts, is_nil_of_type, items, kind, map_of, text_bytes, type_name};
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::function::{Cx, Growing, Rest};
 use dropforge_machine::functions;
@@ -36,7 +36,7 @@ fn print<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
         }
         print_value(cx, *value, &mut out)?;
     }
-    string(cx, out.bytes())
+    cx.string(out.bytes())
 }
 
 fn println<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
@@ -48,11 +48,11 @@ fn println<'v>(cx: &Cx<'v>, Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
         print_value(cx, *value, &mut out)?;
     }
     out.push(b"\n")?;
-    string(cx, out.bytes())
+    cx.string(out.bytes())
 }
 
 fn printf<'v>(cx: &Cx<'v>, format: &'v [u8], Rest(args): Rest<'_, 'v>) -> Result<Value<'v>> {
-    string(cx, formatted(cx, format, args)?.bytes())
+    cx.string(formatted(cx, format, args)?.bytes())
 }
 
 /// The largest width and precision among the arguments, and the largest number that gets one more digit in a format.

@@ -2,14 +2,16 @@
 
 use std::convert::identity;
 
+use super::arguments::made;
 use super::elements::{self, slice};
 use super::{dicts, lists};
 use crate::error::{error, failed};
 use crate::print::NO_VALUE;
 use crate::semantics::{wrong_type, zero};
-use crate::values::{COMPLEX, int64, map_of, nil_list, sized, string, type_name};
+use crate::values::{COMPLEX, int64, map_of, nil_list, sized, text_bytes, type_name};
 use crate::{compile, objects};
 use dropforge_base::diagnostics::{Code, Result};
+use dropforge_base::stdlib::byte_texts;
 use dropforge_machine::function::{Builtin, Cx, Rest, Target};
 use dropforge_machine::functions;
 use dropforge_value::{Extended, Sized, Value, Width};
@@ -54,7 +56,7 @@ const TARGETS: [Target; 11] = [
 fn bytes<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Value<'v>> {
     cx.charge(text.len())?;
     let bytes: Vec<u8> = text.chars().filter_map(|c| u8::try_from(c).ok()).collect();
-    string(cx, &bytes)
+    cx.string(&bytes)
 }
 
 fn to_uint32<'v>(cx: &Cx<'v>, n: i64) -> Result<Value<'v>> {
@@ -106,13 +108,11 @@ fn call<'v>(text: &'v str, value: Value<'v>, _: Rest<'_, 'v>) -> Result<Value<'v
 }
 
 fn cleaned<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
-    match value {
-        Value::Str(text) if memchr::memmem::find(text.as_str().as_bytes(), NO_VALUE.as_bytes()).is_some() => {
-            cx.charge(text.as_str().len())?;
-            cx.text(&text.as_str().replace(NO_VALUE, ""))
-        }
-        _ => Ok(value),
+    let Some(text) = text_bytes(value) else { return Ok(value) };
+    if memchr::memmem::find(text, NO_VALUE.as_bytes()).is_none() {
+        return Ok(value);
     }
+    made(cx, Some(text.len()), |push| byte_texts::replaced(text, NO_VALUE.as_bytes(), b"", &mut |part| push(part)))
 }
 
 /// The name of the compiler of templates that are made at render time.

@@ -3,7 +3,7 @@
 use super::arguments::{is_nil, made};
 use super::lists::texts;
 use super::strings::repetitions;
-use crate::values::{print, string, strings, strval, text_bytes};
+use crate::values::{print, strings, strval, text_bytes};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::characters::{push_quoted, quoted_len};
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -60,7 +60,7 @@ fn printed<'a, 'v>(quote: &str) -> impl Fn(&Cx<'v>, Rest<'a, 'v>) -> Result<Valu
             print(cx, *value, &mut text)?;
             text.push(quote.as_bytes())?;
         }
-        string(cx, text.bytes())
+        cx.string(text.bytes())
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::failed;
-use crate::values::{NIL_STRINGS, nil_of_type, string, strings};
+use crate::values::{NIL_STRINGS, nil_of_type, strings};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_machine::function::{Cx, Pattern, Refusal};
 use dropforge_machine::functions;
@@ -130,7 +130,7 @@ fn find<'v>(must: bool) -> impl Fn(&Cx<'v>, &'v [u8], &'v [u8]) -> Result<Value<
         let (by, of) = (pattern(cx, by)?, Searched::new(cx, of)?);
         let regex = compiled(cx, by, must)?;
         regex.charge_search(cx, &of.text)?;
-        string(cx, regex.find(&of.text).map_or(&[], |found| of.part(found.range())))
+        cx.string(regex.find(&of.text).map_or(&[], |found| of.part(found.range())))
     }
 }
 
@@ -162,7 +162,7 @@ fn find_all<'v>(must: bool) -> impl Fn(&Cx<'v>, &'v [u8], &'v [u8], i64) -> Resu
         let (by, of) = (pattern(cx, by)?, Searched::new(cx, of)?);
         let regex = compiled(cx, by, must)?;
         let found = ranges(cx, &regex, &of.text, most)?;
-        list(cx, &found.into_iter().map(|range| string(cx, of.part(range))).collect::<Result<Vec<_>>>()?)
+        list(cx, &found.into_iter().map(|range| cx.string(of.part(range))).collect::<Result<Vec<_>>>()?)
     }
 }
 
@@ -171,7 +171,7 @@ fn replace<'v>(must: bool) -> impl Fn(&Cx<'v>, &'v [u8], &'v [u8], &'v [u8]) -> 
     move |cx, source, of, template| {
         let (by, of) = (pattern(cx, source)?, Searched::new(cx, of)?);
         let regex = compiled(cx, by, must)?;
-        string(cx, &regex.replaced_parts(cx, &of.text, template, &|range| of.part(range))?)
+        cx.string(&regex.replaced_parts(cx, &of.text, template, &|range| of.part(range))?)
     }
 }
 
@@ -190,7 +190,7 @@ fn replace_literally<'v>(must: bool) -> impl Fn(&Cx<'v>, &'v [u8], &'v [u8], &'v
             done = found.end();
         }
         out.extend_from_slice(of.part(done..of.text.len()));
-        string(cx, &out)
+        cx.string(&out)
     }
 }
 
@@ -207,7 +207,7 @@ fn split<'v>(must: bool) -> impl Fn(&Cx<'v>, &'v [u8], &'v [u8], i64) -> Result<
         }
         let matches = ranges(cx, &regex, &of.text, most)?;
         let parts = between(of.text.len(), &matches, usize::try_from(most).unwrap_or(usize::MAX));
-        list(cx, &parts.into_iter().map(|part| string(cx, of.part(part))).collect::<Result<Vec<_>>>()?)
+        list(cx, &parts.into_iter().map(|part| cx.string(of.part(part))).collect::<Result<Vec<_>>>()?)
     }
 }
 
@@ -239,5 +239,5 @@ fn quote<'v>(cx: &Cx<'v>, bytes: &'v [u8]) -> Result<Value<'v>> {
         }
         out.push(*byte);
     }
-    string(cx, &out)
+    cx.string(&out)
 }

@@ -3,7 +3,7 @@
 use super::arguments::{nil_pointer, part};
 use crate::error::failed;
 use crate::objects;
-use crate::values::{GoKind, kind, map_of, string, text_bytes, type_name};
+use crate::values::{GoKind, kind, map_of, text_bytes, type_name};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::paths;
 use dropforge_base::stdlib::urls::reference::{Parts, parse, user_of};
@@ -30,10 +30,10 @@ fn url_parse<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
         ("scheme", cx.text(&parts.scheme)?),
         ("host", cx.text(&parts.host)?),
         ("hostname", cx.text(&parts.hostname)?),
-        ("path", string(cx, &parts.path)?),
+        ("path", cx.string(&parts.path)?),
         ("query", cx.text(&parts.query)?),
         ("opaque", cx.text(&parts.opaque)?),
-        ("fragment", string(cx, &parts.fragment)?),
+        ("fragment", cx.string(&parts.fragment)?),
         ("userinfo", cx.text(parts.user.as_deref().unwrap_or(""))?),
     ];
     cx.map(&entries)
@@ -136,12 +136,12 @@ fn charge_parts(cx: &Cx<'_>, path: &[u8]) -> Result<()> {
 
 fn dir<'v>(cx: &Cx<'v>, path: &'v [u8]) -> Result<Value<'v>> {
     charge_parts(cx, path)?;
-    string(cx, &paths::folder(path))
+    cx.string(&paths::folder(path))
 }
 
 fn clean<'v>(cx: &Cx<'v>, path: &'v [u8]) -> Result<Value<'v>> {
     charge_parts(cx, path)?;
-    string(cx, &paths::cleaned(path))
+    cx.string(&paths::cleaned(path))
 }
 
 fn ext<'v>(cx: &Cx<'v>, path: &'v [u8]) -> Result<Value<'v>> {

@@ -53,6 +53,8 @@ fn with_imports<'v>(
             if let Some((child, parent)) = source_and_target(item)
                 && let Some(found) = maps.at(own, &format!("{}.{child}", dependency.name))
             {
+                // A map that has nothing is imported as a new one.
+                let found = if maps.entries(found).next().is_none() { maps.add(MapOfNodes::new()) } else { found };
                 let from = maps.nested(&parent, found, dependency)?;
                 maps.merge(imported, from, 0)?;
             }

@@ -330,7 +330,7 @@ impl<'a> Lower<'_, 'a> {
         match target {
             Target::Raw => self.emitter.undefined(),
             Target::List => self.intrinsic("nil list", 0),
-            // No value is an empty map.
+            // No value is the nil of maps.
             Target::Map => self.emitter.undefined(),
             Target::Any | Target::Texts | Target::Bytes => {
                 self.emitter.constant(Constant::Null);

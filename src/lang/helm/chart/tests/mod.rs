@@ -257,6 +257,15 @@ fn charts_share_the_maps_in_shared_maps_and_what_they_import() {
     let imported = super::tests::plan(&files, "{}").unwrap();
     assert_eq!(get(&imported, "again"), r#"{"a":1.0,"b":2.0}"#);
     assert_eq!(get(&imported, "sub.m"), r#"{"a":1.0,"b":2.0}"#);
+    // A map that has nothing is no such map.
+    let files = [
+        ("Chart.yaml", root.as_str()),
+        ("charts/sub/Chart.yaml", SUB),
+        ("charts/sub/values.yaml", "m: {}\no: {b: 2}\n"),
+    ];
+    let imported = super::tests::plan(&files, "{}").unwrap();
+    assert_eq!(get(&imported, "to"), r#"{"b":2.0}"#);
+    assert_eq!((get(&imported, "again"), get(&imported, "sub.m")), ("{}".to_owned(), "{}".to_owned()));
     // A map that contains itself has no end.
     let root = with_dependency("  import-values:\n  - {child: m.k, parent: to}\n  - {child: m, parent: to}\n");
     let files =
