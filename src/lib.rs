@@ -31,33 +31,29 @@
 //! * [`Engine`] compiles templates and opens artifacts; [`Engine::builder`] sets limits, loaders and your own functions.
 //! * [`context!`] writes inputs in place: `context! { name, port => 80 }`.
 //! * [`Template`] renders: to a new string, into your buffer, or within a session that keeps its memory.
+//! * [`Engine::from_dir`] compiles a directory, and again when a file changes.
 //! * [`render`] is for text that is rendered only once.
-//! * [`precompile`] compiles a directory in a build script. [`Engine::open`] opens the artifact without a parser
+//! * [`precompile`] compiles a directory in a build script, [`include_artifact!`] embeds the result. [`Engine::open`] opens the artifact without a parser
 //!   (`default-features = false, features = ["tera"]`).
+//! * `chart` renders Helm charts; `cel` and `hcl` have expressions and configurations.
 //! * `bulk` (feature `bulk`) renders a set of templates for a fleet of clusters onto disk, in parallel.
-//! * `remote` (feature `remote`) reads and writes object stores and OCI registries.
 //! * [`limits::Limits`] bounds every render: steps, memory, output and depth.
 //! * [`Diagnostic`] is an error for people and for machines.
 
+// The layers below are for the packages of this workspace. What is hidden from the documentation changes without notice.
 #[doc(hidden)]
-pub use dropforge_base::credentials;
-pub use dropforge_base::{diagnostics, files, limits, mask, text};
+pub use dropforge_base::{credentials, mask, stdlib};
+#[doc(hidden)]
 pub use dropforge_engine as engine;
-#[cfg(feature = "bulk")]
-pub use dropforge_fleet as bulk;
-pub use dropforge_machine::{function, specialise};
+#[doc(hidden)]
+pub use dropforge_machine::{bytecode, compiler, language, specialise, vm};
 #[cfg(feature = "remote")]
+#[doc(hidden)]
 pub use dropforge_remote as remote;
-pub use dropforge_value as value;
-
-#[doc(hidden)]
-pub use dropforge_base::stdlib;
-#[doc(hidden)]
-pub use dropforge_machine::{bytecode, compiler, language, vm};
 #[doc(hidden)]
 pub use dropforge_schema as schema;
 
-/// The languages.
+#[doc(hidden)]
 pub mod dialect {
     #[cfg(feature = "cel")]
     pub use dropforge_cel as cel;
@@ -66,22 +62,121 @@ pub mod dialect {
     #[cfg(feature = "helm")]
     pub use dropforge_helm as helm;
     #[cfg(feature = "tera")]
-    #[doc(hidden)]
     pub use dropforge_tera as tera;
     #[cfg(feature = "tower")]
     pub use dropforge_tower as tower;
 }
 
+/// Parts of errors: codes, labels, severities.
+pub mod diagnostics {
+    #[doc(hidden)]
+    pub use dropforge_base::diagnostics::*;
+    pub use dropforge_base::diagnostics::{Code, Label, Result, Severity};
+}
+
+/// Source texts, and places in them.
+pub mod text {
+    #[doc(hidden)]
+    pub use dropforge_base::text::*;
+    pub use dropforge_base::text::{Position, Source, Span};
+}
+
+/// Files that programs may read.
+pub mod files {
+    pub use dropforge_base::files::Files;
+    #[doc(hidden)]
+    pub use dropforge_base::files::*;
+}
+
+/// Limits of a render, and ending it from another thread.
+pub mod limits {
+    #[doc(hidden)]
+    pub use dropforge_base::limits::*;
+    pub use dropforge_base::limits::{Deadline, Limits};
+}
+
+/// Functions of the embedding program: types of their parameters and results.
+pub mod function {
+    #[doc(hidden)]
+    pub use dropforge_machine::function::*;
+    pub use dropforge_machine::function::{
+        ArgKey, Capabilities, Deserialized, Further, HostArgs, HostError, HostFunction, HostResult, Parameter, Registry,
+    };
+}
+
+/// Values that programs work on, and values of files.
+pub mod value {
+    pub use dropforge_value::assign::Assignment;
+    #[doc(hidden)]
+    pub use dropforge_value::*;
+    pub use dropforge_value::{Attribute, Data, DataMap, List, Map, OutputFormat, Text, Type};
+}
+
+/// Helm charts.
+///
+/// ```
+/// use dropforge::Engine;
+/// use dropforge::chart::{Capabilities, ChartSource, Release, UserValues};
+/// let source = ChartSource::from_files([
+///     ("Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
+///     ("values.yaml", "port: 80\n"),
+///     ("templates/service.yaml", "kind: Service\nport: {{ .Values.port }}\n"),
+/// ])?;
+/// let chart = Engine::new().chart(&source)?;
+/// let mut values = UserValues::default();
+/// values.set("port=8080")?;
+/// let render = chart.render(&values, &Release::default(), &Capabilities::default())?;
+/// assert_eq!(render.output()?.text(), "---\n# Source: web/templates/service.yaml\nkind: Service\nport: 8080\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg(feature = "helm")]
+pub mod chart {
+    pub use dropforge_engine::chart::{ChartBundling, ChartRender, ChartTemplate};
+    pub use dropforge_helm::chart::{
+        Capabilities, ChartSource, HelmLine, HelmVersion, Hook, HookEvent, KubeVersion, Manifest, Output, Release,
+        UserValues,
+    };
+}
+
+/// CEL expressions.
+#[cfg(all(feature = "cel", feature = "compile"))]
+pub mod cel {
+    pub use dropforge_cel::check::cost::{Hints, Range};
+    pub use dropforge_cel::check::{Declared, Environment, Strictness};
+    pub use dropforge_cel::{Declarations, Expression, Names, Partial, Pattern, Residual, Settings, UnknownAttribute};
+}
+
+/// HCL: expressions, and configurations as data, by a schema, or as text to edit.
+#[cfg(all(feature = "hcl", feature = "compile"))]
+pub mod hcl {
+    pub use dropforge_hcl::{Expression, Variables, body, decode, edit, format, read_data};
+    pub use dropforge_machine::vm::Evaluation;
+}
+
+/// Stamping fleets of clusters onto disk.
+#[cfg(feature = "bulk")]
+pub mod bulk {
+    #[doc(hidden)]
+    pub use dropforge_fleet::*;
+    pub use dropforge_fleet::{
+        Change, Cluster, CsvTypes, DEFAULT_LAYOUT, Failure, FilePreview, Fleet, FleetFile, FleetOptions, Format, Job,
+        Layers, Layout, Merge, NameFrom, Options, Order, Output, Plan, Report, Selector, Skipped, Stamp, Stamper,
+        TemplateFile, TemplateSet, Templates, Watch, dialect_of, discover, language_extensions, outputs, preview,
+        stamp, stream,
+    };
+}
+
+#[doc(inline)]
 pub use diagnostics::{Diagnostic, Diagnostics as Error};
-#[doc(inline)]
+pub use dropforge_engine::{
+    Artifact, Bundling, Cache, CelDialect, CelPresence, Dialect, DirLoader, Engine, EngineBuilder, HelmOptions, Loader,
+    MemoryLoader, MissingKey, Origin, Precompile, Template, TemplateDir, TeraDialect, UnknownNames, precompile, render,
+};
 pub use dropforge_machine::bytecode::ImportKind;
-#[doc(inline)]
 pub use dropforge_machine::vm::{Session, Space};
-pub use engine::{Artifact, Dialect, Engine, EngineBuilder, Template};
-pub use engine::{Precompile, precompile, render};
-pub use limits::Limits;
+pub use dropforge_value::{Arena, Inputs, Value};
 #[doc(inline)]
-pub use value::{Arena, Inputs, Value};
+pub use limits::Limits;
 
 /// Inputs as names and values: any of them serializes, and a variable alone is an input of its name.
 ///
@@ -109,6 +204,21 @@ macro_rules! context {
             @add $crate::value::InputEntry { others: $others, name: stringify!($name), value: &$name }; $($more)*
         )
     };
+}
+
+/// Embeds the artifact that [`precompile`] wrote in the build script: `include_artifact!("templates")` is the content of
+/// `$OUT_DIR/templates.mpk`.
+///
+/// ```ignore
+/// static TEMPLATES: &[u8] = dropforge::include_artifact!("templates");
+/// let artifact = dropforge::Engine::new().open(TEMPLATES)?;
+/// ```
+#[macro_export]
+macro_rules! include_artifact {
+    ($name:literal) => {{
+        const ARTIFACT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".mpk"));
+        ARTIFACT
+    }};
 }
 
 /// The examples of the page about the library, compiled and run with the documentation's tests.

@@ -182,3 +182,132 @@ fn engines_and_templates_may_cross_a_caught_panic() {
     safe::<Template>();
     safe::<Artifact>();
 }
+
+/// Asks until the answer is the wanted one, because a change is seen some milliseconds later.
+fn eventually(wanted: &str, answer: impl Fn() -> String) {
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while answer() != wanted {
+        assert!(std::time::Instant::now() < end, "{} is not {wanted}", answer());
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn the_templates_of_a_directory_follow_its_files_and_the_last_good_ones_stay() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+    write("a.tera", "{% include 'part.txt' %}");
+    write("part.txt", "one");
+    let templates = Engine::from_dir(dir.path()).unwrap();
+    let render = || templates.template("a.tera").unwrap().render(&()).unwrap();
+    assert_eq!((render(), templates.names()), ("one".to_owned(), vec!["a.tera".to_owned()]));
+    let before = templates.template("a.tera").unwrap();
+
+    // The part is no template itself.
+    write("part.txt", "three");
+    eventually("three", render);
+    assert_eq!(before.render(&()).unwrap(), "one");
+
+    write("part.txt", "{{ broken");
+    let code = || templates.error().map_or_else(String::new, |error| error.code().to_owned());
+    eventually("E0103", code);
+    assert_eq!(render(), "three");
+
+    write("part.txt", "four");
+    write("b.tera", "b");
+    eventually("four", render);
+    eventually("", code);
+    eventually("b", || templates.template("b.tera").map_or_else(|e| e.to_string(), |b| b.render(&()).unwrap()));
+    std::fs::remove_file(dir.path().join("b.tera")).unwrap();
+    eventually("E0501", || templates.template("b.tera").map_or_else(|e| e.code().to_owned(), |b| b.name().to_owned()));
+    std::fs::remove_dir_all(dir.path()).unwrap();
+    eventually("true", || templates.error().is_some().to_string());
+    assert_eq!(render(), "four");
+}
+
+#[test]
+fn a_directory_is_reloaded_beside_renders() {
+    let dir = tempfile::tempdir().unwrap();
+    // A writer that is paused between opening the file and writing would leave an empty one.
+    let write = |text: &str| {
+        let [new, file] = ["a.new", "a.tera"].map(|name| dir.path().join(name));
+        std::fs::write(&new, text).unwrap();
+        std::fs::rename(new, file).unwrap();
+    };
+    write("0 {{ n }}");
+    let templates = Engine::from_dir(dir.path()).unwrap();
+    let end = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let (templates, end) = (&templates, &end);
+            scope.spawn(move || {
+                while !end.load(std::sync::atomic::Ordering::Relaxed) {
+                    let text = templates.template("a.tera").unwrap().render(&dropforge::context! { n }).unwrap();
+                    assert!(text.ends_with(&format!(" {n}")) && text.len() == 3, "{text}");
+                }
+            });
+        }
+        for change in 1..10 {
+            write(&format!("{change} {{{{ n }}}}"));
+            eventually(&format!("{change} 9"), || {
+                templates.template("a.tera").unwrap().render(&dropforge::context! { n => 9 }).unwrap()
+            });
+        }
+        end.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn a_long_sort_ends_in_time() {
+    let xs: Vec<String> = (0..1_000_000_u32).map(|n| format!("{:08x}", n.wrapping_mul(2_654_435_761))).collect();
+    let time = Some(Duration::from_millis(5));
+    let engine = Engine::builder().limits(Limits { time, ..Limits::default() }).build();
+    for (dialect, source) in [
+        (Dialect::Tera, "{{ xs | sort | first }}"),
+        (Dialect::Hcl, "${sort(xs)[0]}"),
+        (Dialect::Cel, "xs.sort()[0]"),
+        (Dialect::Helm, "{{ index (sortAlpha .xs) 0 }}"),
+    ] {
+        let template = engine.compile(dialect, "t", source).unwrap();
+        let error = template.render(&dropforge::context! { xs => &xs }).unwrap_err();
+        assert_eq!(error.code, Code::LimitTime, "{dialect:?}: {error}");
+    }
+}
+
+/// A template that includes another one and loops.
+const LOOPS: &str = "{% for x in xs %}{% include 'part.tera' %}{{ x | upper }}{% endfor %}";
+
+fn with_part(limits: Limits) -> Engine {
+    Engine::builder().limits(limits).template("part.tera", "{{ x }}").template("a.tera", LOOPS).build()
+}
+
+#[test]
+fn a_template_outlives_its_engine_and_eight_threads_share_it() {
+    let template = with_part(Limits::default()).load(Dialect::Tera, "a.tera").unwrap();
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let template = &template;
+            scope.spawn(move || {
+                let xs = vec![format!("t{n}"); n + 1];
+                let expected: String = (0..=n).map(|_| format!("t{n}T{n}")).collect();
+                for _ in 0..100 {
+                    assert_eq!(template.render(&dropforge::context! { xs => &xs }).unwrap(), expected);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn engines_write_the_same_artifact_and_count_the_same_steps() {
+    let bytes = || with_part(Limits::default()).bundle([(Dialect::Tera, "a.tera")]).unwrap().encode().unwrap();
+    assert_eq!(bytes(), bytes());
+
+    let fits = |fuel: u64| {
+        let template = with_part(Limits { fuel, ..Limits::default() }).load(Dialect::Tera, "a.tera").unwrap();
+        let rendered = template.render(&dropforge::context! { xs => ["a", "b", "c"] });
+        rendered.map_err(|error| assert_eq!(error.code, Code::LimitFuel)).is_ok()
+    };
+    let least = (1..10_000).find(|fuel| fits(*fuel)).unwrap();
+    assert!((0..20).all(|_| fits(least) && !fits(least - 1)), "{least}");
+}

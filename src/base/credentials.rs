@@ -22,7 +22,7 @@ static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// looks like some.
 ///
 /// ```
-/// use dropforge::diagnostics::{Code, Diagnostic};
+/// use dropforge::{Diagnostic, diagnostics::Code};
 /// use dropforge::{credentials, mask::Mask};
 /// let mut error = Diagnostic::new(Code::StoreFailed, "bad Authorization: Basic dTpodW50ZXIy, token s3cret-7");
 /// credentials::hide(&Mask::new(["s3cret-7"]), &mut error);

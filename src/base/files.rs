@@ -160,22 +160,26 @@ impl Files {
     }
 
     /// Returns the directory, without links.
+    #[doc(hidden)]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
     /// Returns the files being rendered as templates, outermost first.
+    #[doc(hidden)]
     pub fn within(&self) -> &[String] {
         &self.within
     }
 
     /// Returns the same files for a template in the file `name`.
+    #[doc(hidden)]
     pub fn entered(&self, name: &str) -> Self {
         let within = self.within.iter().cloned().chain([name.to_owned()]).collect();
         Self { root: self.root.clone(), within }
     }
 
     /// Removes the directory from the front of a path.
+    #[doc(hidden)]
     pub fn relative<'p>(&self, path: &'p str) -> &'p Path {
         let path = Path::new(path);
         path.strip_prefix(&self.root).unwrap_or(path)
@@ -185,6 +189,7 @@ impl Files {
     ///
     /// # Errors
     /// [`FileError::Outside`], [`FileError::Missing`], errors of the system.
+    #[doc(hidden)]
     pub fn find(&self, path: &str) -> std::result::Result<PathBuf, FileError> {
         if path.len() > LONGEST {
             return Err(FileError::Unreadable(io::Error::new(io::ErrorKind::InvalidInput, "the path is too long")));
@@ -212,6 +217,7 @@ impl Files {
     ///
     /// # Errors
     /// The errors of [`Files::find`], and [`FileError::NoFile`] for a directory, a pipe or a device.
+    #[doc(hidden)]
     pub fn open(&self, path: &str) -> std::result::Result<(File, u64), FileError> {
         let file = open_file(&self.find(path)?)?;
         let length = file.metadata()?.len();
@@ -222,6 +228,7 @@ impl Files {
     ///
     /// # Errors
     /// The errors of [`Files::open`], except for a missing file.
+    #[doc(hidden)]
     pub fn exists(&self, path: &str) -> std::result::Result<bool, FileError> {
         match self.find(path).and_then(|found| is_file(fs::metadata(found)?.file_type())) {
             Ok(()) => Ok(true),

@@ -57,6 +57,7 @@ pub struct Limits {
 
 impl Limits {
     /// Returns the maximum nesting of syntax that usually nests up to `usual` levels, which no limit raises.
+    #[doc(hidden)]
     pub fn nesting_of(&self, usual: usize) -> usize {
         if self.nesting == NESTING { usual } else { self.nesting.min(usual) }
     }
@@ -65,6 +66,7 @@ impl Limits {
     ///
     /// # Errors
     /// `limit.source_bytes`.
+    #[doc(hidden)]
     pub fn check_size(&self, source: &std::sync::Arc<crate::text::Source>) -> crate::diagnostics::Result<()> {
         if source.text().len() <= self.source_bytes {
             return Ok(());
@@ -125,6 +127,7 @@ impl Deadline {
     }
 
     /// Returns the error of a render that this deadline ended.
+    #[doc(hidden)]
     pub fn error(&self) -> Box<Diagnostic> {
         let message = match self.cancelled.load(Ordering::Relaxed) {
             true => "the render was cancelled",
@@ -186,6 +189,7 @@ pub enum Limit {
 
 impl Limit {
     /// Returns the error for exceeding this limit, whose value is `allowed`.
+    #[doc(hidden)]
     pub fn error(self, allowed: u64) -> Box<Diagnostic> {
         let (code, what, unit, key) = match self {
             Limit::SourceBytes => (Code::LimitSourceBytes, "the source is too long", "bytes", "source_bytes"),

@@ -41,6 +41,7 @@ impl Span {
     }
 
     /// Returns the smallest span that covers both, ignoring an empty one.
+    #[doc(hidden)]
     pub fn over(self, other: Span) -> Span {
         match (self.is_empty(), other.is_empty()) {
             (true, _) => other,
@@ -50,6 +51,7 @@ impl Span {
     }
 
     /// Returns the overlap of both. Without any, it is the empty span at the start of this one.
+    #[doc(hidden)]
     pub fn overlap(self, other: Span) -> Span {
         let common = Span::new(self.start.max(other.start), self.end.min(other.end));
         if common.start < common.end { common } else { Span::new(self.start, self.start) }
@@ -57,6 +59,7 @@ impl Span {
 
     /// Returns the parts of this span before, inside and after its overlap with `other`. Without an overlap, all three are the
     /// empty span at the start of this one.
+    #[doc(hidden)]
     pub fn partition_around(self, other: Span) -> [Span; 3] {
         let common = self.overlap(other);
         if common.is_empty() {
@@ -66,11 +69,13 @@ impl Span {
     }
 
     /// Returns the span `by` bytes later.
+    #[doc(hidden)]
     pub const fn moved(self, by: u32) -> Span {
         Span::new(self.start.saturating_add(by), self.end.saturating_add(by))
     }
 
     /// Returns the span relative to the offset `base`, which is not after its start.
+    #[doc(hidden)]
     pub const fn relative(self, base: u32) -> Span {
         Span::new(self.start.saturating_sub(base), self.end.saturating_sub(base))
     }
@@ -124,6 +129,7 @@ impl Text {
     /// let text = Text::Shared(String::from("kind: Pod\n").into(), 6..10);
     /// assert_eq!(text.part(0..3), Text::from("Pod"));
     /// ```
+    #[doc(hidden)]
     pub fn part(&self, range: std::ops::Range<usize>) -> Text {
         match self {
             Text::Shared(text, whole) => Text::Shared(text.clone(), whole.start + range.start..whole.start + range.end),
@@ -231,6 +237,7 @@ impl Source {
     /// let source = Source::below(Some("site".into()), "svc.yaml", "a: 1\n");
     /// assert_eq!((source.name(), source.path()), ("svc.yaml", "site/svc.yaml"));
     /// ```
+    #[doc(hidden)]
     pub fn below(folder: Option<Arc<str>>, name: impl Into<Text>, text: impl Into<Text>) -> Arc<Self> {
         let name = name.into();
         let path = folder.map(|folder| [&*folder, "/", name.as_str()].concat().into());
@@ -244,6 +251,7 @@ impl Source {
     /// let source = Source::found_at(Some("charts/shop-1/values.yaml".into()), "shop/values.yaml", "a: 1\n");
     /// assert_eq!((source.name(), source.path()), ("shop/values.yaml", "charts/shop-1/values.yaml"));
     /// ```
+    #[doc(hidden)]
     pub fn found_at(path: Option<Arc<str>>, name: impl Into<Text>, text: impl Into<Text>) -> Arc<Self> {
         Arc::new(Self { path, ..Self::at_line(name.into(), text.into(), 0) })
     }
@@ -270,21 +278,25 @@ impl Source {
     }
 
     /// Creates a source of a text that was decrypted: all its values are secret.
+    #[doc(hidden)]
     pub fn secret(name: impl Into<Text>, text: impl Into<Text>) -> Arc<Self> {
         Arc::new(Self { is_secret: true, ..Self::at_line(name.into(), text.into(), 0) })
     }
 
     /// Returns `true` for a source whose values are all secret.
+    #[doc(hidden)]
     pub fn is_secret(&self) -> bool {
         self.is_secret
     }
 
     /// Creates a source of a text that is compiled while a template runs. It is in no file.
+    #[doc(hidden)]
     pub fn made(text: impl Into<Text>) -> Arc<Self> {
         Self::new(MADE, text)
     }
 
     /// Returns `true` for a source that was [made](Self::made).
+    #[doc(hidden)]
     pub fn is_made(&self) -> bool {
         self.name() == MADE
     }
@@ -296,17 +308,20 @@ impl Source {
     /// let source = Source::part("clusters.ndjson", 41, "{}\n{]\n");
     /// assert_eq!(source.position(4).to_string(), "43:2");
     /// ```
+    #[doc(hidden)]
     pub fn part(name: impl Into<Text>, lines_before: u32, text: impl Into<Text>) -> Arc<Self> {
         Arc::new(Self::at_line(name.into(), text.into(), lines_before))
     }
 
     /// Creates a source like [`Source::part`] whose lines are the texts of rows of a binary file. A line is the number of
     /// its row, and a column says nothing.
+    #[doc(hidden)]
     pub fn rows(name: impl Into<Text>, rows_before: u32, text: impl Into<Text>) -> Arc<Self> {
         Arc::new(Self { is_of_rows: true, ..Self::at_line(name.into(), text.into(), rows_before) })
     }
 
     /// Returns `true` for a source of rows.
+    #[doc(hidden)]
     pub fn is_of_rows(&self) -> bool {
         self.is_of_rows
     }
@@ -328,6 +343,7 @@ impl Source {
     }
 
     /// Returns `true` if the text begins with the first line.
+    #[doc(hidden)]
     pub fn is_from_start(&self) -> bool {
         self.lines_before == 0
     }
@@ -346,6 +362,7 @@ impl Source {
     }
 
     /// Returns the span of the character at the byte `at`. It is empty at the end of the text.
+    #[doc(hidden)]
     pub fn character(&self, at: usize) -> Span {
         let text = self.text();
         let start = (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);

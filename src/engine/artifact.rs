@@ -33,7 +33,7 @@ impl Engine {
     /// if the verifier rejects a program; `function.capability_off` if this build lacks a template's language.
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::{Dialect, Engine};
     /// let build = Engine::builder().template("hi.tera", "hi {{ who }}").build();
     /// let bytes: Vec<u8> = build.bundle([(Dialect::Tera, "hi.tera")])?.encode()?;
     ///
@@ -64,6 +64,7 @@ impl Artifact {
     }
 
     /// Returns the header and entries of the artifact.
+    #[doc(hidden)]
     pub fn bundle(&self) -> &Bundle {
         &self.bundle
     }

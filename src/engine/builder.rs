@@ -72,7 +72,7 @@ impl Engine {
     /// Returns a builder for an engine.
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::{Dialect, Engine};
     /// use dropforge::limits::Limits;
     /// let engine = Engine::builder()
     ///     .limits(Limits { output_bytes: 1 << 20, ..Limits::default() })
@@ -112,6 +112,7 @@ impl EngineBuilder {
     }
 
     /// Returns the limit of a source file.
+    #[doc(hidden)]
     pub fn max_source_bytes(&self) -> usize {
         self.limits.source_bytes
     }
@@ -131,7 +132,7 @@ impl EngineBuilder {
     /// Allows programs to read the files below a directory.
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::{Dialect, Engine};
     /// use dropforge::files::Files;
     /// let engine = Engine::builder().files(Files::below(env!("CARGO_MANIFEST_DIR"))?).build();
     /// let template = engine.compile(Dialect::Hcl, "t", "${fileexists(\"lib.rs\")}")?;
@@ -191,8 +192,8 @@ impl EngineBuilder {
     /// must have it. Names of parameters after that of the function are checked.
     ///
     /// ```
-    /// use dropforge::bytecode::ImportKind;
-    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::ImportKind;
+    /// use dropforge::{Dialect, Engine};
     /// let build = Engine::builder().declare(Dialect::Tera, ImportKind::Filter, "shout").build();
     /// assert!(build.compile(Dialect::Tera, "t", "{{ 'a' | shout }}")?.lints().is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -230,6 +231,7 @@ impl EngineBuilder {
     }
 
     /// Adds a source like [`EngineBuilder::template`], under its name.
+    #[doc(hidden)]
     pub fn source(mut self, source: Arc<Source>) -> Self {
         self.front.templates.push(source);
         self
@@ -252,7 +254,7 @@ impl EngineBuilder {
     /// Quotes every value as one shell word, in languages with a shell mode (`tower`).
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::{Dialect, Engine};
     /// let template = Engine::builder().shell(true).build().compile(Dialect::Tower, "cd", "cd ${params.dir}")?;
     /// assert_eq!(template.render(&serde_json::json!({"params": {"dir": "a b"}}))?, "cd 'a b'");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -266,7 +268,7 @@ impl EngineBuilder {
     /// Text must then be a CEL string (`'text'`) or contain `${ }`.
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::{Dialect, Engine};
     /// let source = "$let: {zone: eu-west}\nzone: ${zone}\n";
     /// let compile = |strict| Engine::builder().strict_let(strict).build().compile(Dialect::CelYaml, "a.cel.yaml", source);
     /// assert_eq!(compile(false)?.render(&())?, "zone: eu-west\n");
@@ -282,7 +284,7 @@ impl EngineBuilder {
     /// [`CelPresence::Lenient`], as in Kubernetes.
     ///
     /// ```
-    /// use dropforge::engine::{CelPresence, Dialect, Engine};
+    /// use dropforge::{CelPresence, Dialect, Engine};
     /// let source = "tag: ${cfg.?image.?tag.orValue('latest')}\n";
     /// let compile = |presence| {
     ///     Engine::builder().cel_presence(presence).build().compile(Dialect::CelYaml, "a.cel.yaml", source)
@@ -302,15 +304,15 @@ impl EngineBuilder {
     /// default is [`CelDialect::Spec`].
     ///
     /// ```
-    /// use dropforge::engine::{CelDialect, Dialect, Engine};
+    /// use dropforge::{CelDialect, Dialect, Engine};
     /// let source = "ms: ${duration('1.5s').getMilliseconds()}\n";
     /// let render = |dialect| {
     ///     let template = Engine::builder().cel_dialect(dialect).build().compile(Dialect::CelYaml, "a.cel.yaml", source)?;
-    ///     Ok::<_, dropforge::diagnostics::Diagnostics>(template.render(&())?)
+    ///     Ok::<_, dropforge::Error>(template.render(&())?)
     /// };
     /// assert_eq!(render(CelDialect::Spec)?, "ms: 500\n");
     /// assert_eq!(render(CelDialect::Kro)?, "ms: 1500\n");
-    /// # Ok::<(), dropforge::diagnostics::Diagnostics>(())
+    /// # Ok::<(), dropforge::Error>(())
     /// ```
     pub fn cel_dialect(mut self, dialect: CelDialect) -> Self {
         self.front.cel_dialect = dialect;
@@ -321,7 +323,7 @@ impl EngineBuilder {
     /// your own replaces a builtin of the same name in both.
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine, TeraDialect};
+    /// use dropforge::{Dialect, Engine, TeraDialect};
     /// let source = "labels:\n  {{ labels | to_yaml(indent=2) }}\n";
     /// let inputs = serde_json::json!({"labels": {"app": "web", "on": "yes"}});
     /// let template = Engine::new().compile(Dialect::Tera, "a.yaml.tera", source)?;
@@ -339,7 +341,7 @@ impl EngineBuilder {
     /// Sets the rules of Go templates. The default is what Helm does.
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine, HelmOptions};
+    /// use dropforge::{Dialect, Engine, HelmOptions};
     /// let source = "name: {{ .name }}\n";
     /// let template = Engine::new().compile(Dialect::Helm, "a.gotmpl", source)?;
     /// assert_eq!(template.render(&())?, "name: \n");
@@ -357,7 +359,7 @@ impl EngineBuilder {
     /// compiled.
     ///
     /// ```
-    /// use dropforge::engine::UnknownNames;
+    /// use dropforge::UnknownNames;
     /// use dropforge::{Dialect, Engine};
     /// let source = "{% if debug %}{{ 1 | shuot }}{% endif %}ok";
     /// let errors = Engine::new().compile(Dialect::Tera, "t", source).unwrap_err();
@@ -383,12 +385,14 @@ impl EngineBuilder {
     /// assert!(template.tree::<Parsed<ExprId>>().is_some());
     /// # Ok::<(), dropforge::Error>(())
     /// ```
+    #[doc(hidden)]
     pub fn keep_trees(mut self, keep: bool) -> Self {
         self.front.keeps_trees = keep;
         self
     }
 
     /// Sets where compilers keep results for the next compilation of nearly the same source. The default is nowhere.
+    #[doc(hidden)]
     pub fn memo(mut self, memo: Memo) -> Self {
         self.front.memo = Some(memo);
         self

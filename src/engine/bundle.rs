@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::builder::{Engine, EngineBuilder};
-use super::discover::{TemplateSet, discover};
+use super::discover::{Skipped, TemplateSet, discover};
 use super::loader::DirLoader;
 use super::template::Template;
 use crate::{UnknownNames, dialect_of, unknown_language_in};
@@ -66,6 +66,7 @@ impl Engine {
     ///
     /// # Errors
     /// The errors of [`Engine::bundle`]; `plan.no_templates` if a name implies no language.
+    #[doc(hidden)]
     pub fn bundle_set(
         &self,
         set: &TemplateSet,
@@ -93,7 +94,7 @@ impl Bundling {
     /// `limit.depth`.
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::{Dialect, Engine};
     /// use dropforge::value::{Data, DataMap};
     /// let build = Engine::builder().template("t.tera", "{{ name }}{% if env == 'prod' %}!{% endif %}").build();
     /// let known = DataMap::from_iter([("env".to_owned(), Data::Str("prod".to_owned()))]);
@@ -108,6 +109,7 @@ impl Bundling {
     /// assert_eq!(template.render(&serde_json::json!({"name": "b", "env": "dev"}))?, "b");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(hidden)]
     pub fn specialise(mut self, known: DataMap) -> Result<Self> {
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&names);
@@ -123,6 +125,7 @@ impl Bundling {
     }
 
     /// Returns the number of templates with a residual.
+    #[doc(hidden)]
     pub fn specialised(&self) -> usize {
         self.specialised.as_ref().map_or(0, |specialised| specialised.residuals.len())
     }
@@ -165,8 +168,8 @@ impl Bundling {
 }
 
 /// Compiles the templates of a directory to `$OUT_DIR/<out>`, for a package's `build.rs`. The package embeds the file
-/// (`include_bytes!(concat!(env!("OUT_DIR"), "/templates.mpk"))`) and opens it with
-/// [`Engine::open`](super::Engine::open). It needs only the language's feature of this crate.
+/// (`dropforge::include_artifact!("templates")`) and opens it with [`Engine::open`](super::Engine::open). It needs only
+/// the language's feature of this crate.
 ///
 /// Tells cargo to run the build script again if the directory changes. Errors, including unknown filters, fail the
 /// build and are printed in full. Warnings are printed as build warnings. [`Precompile`] has options.
@@ -184,8 +187,8 @@ pub fn precompile(dir: impl AsRef<Path>, out: &str) -> PathBuf {
 /// ```no_run
 /// // In `main` of build.rs:
 /// use dropforge::Precompile;
-/// use dropforge::bytecode::ImportKind;
-/// use dropforge::engine::{Dialect, Engine};
+/// use dropforge::ImportKind;
+/// use dropforge::{Dialect, Engine};
 /// let engine = Engine::builder().declare(Dialect::Tera, ImportKind::Filter, "shout");
 /// Precompile::new(engine).strip(true).build("templates", "templates.mpk");
 /// ```
@@ -248,16 +251,25 @@ impl Precompile {
     /// # Errors
     /// All errors of all templates, and the lints selected by [`Precompile::deny`].
     pub fn compile(self, dir: &Path) -> std::result::Result<(Vec<u8>, Vec<Box<Diagnostic>>), Diagnostics> {
-        let set = discover(&[dir.to_owned()], None, &|name| dialect_of(name).is_some())?;
-        let loader = DirLoader::jailed(&set.root)?.paths_from_here();
-        let engine = self.engine.loader(loader).unknown_names(UnknownNames::Late).build();
-        let bundle = engine.bundle_set(&set, None)?.strip(self.strip);
-        let lints: Vec<_> = set.skipped.warnings().chain(bundle.lints()).collect();
+        let (bundle, skipped) = bundle_dir(self.engine.unknown_names(UnknownNames::Late), dir)?;
+        let bundle = bundle.strip(self.strip);
+        let lints: Vec<_> = skipped.warnings().chain(bundle.lints()).collect();
         if lints.iter().any(|lint| self.deny.is_some_and(|from| lint.severity >= from)) {
             return Err(lints.into());
         }
         Ok((bundle.encode()?, lints))
     }
+}
+
+/// Compiles the templates of a directory, which their includes come from. Also returns what was left out.
+///
+/// # Errors
+/// All errors of all templates; those of [`discover`].
+pub(super) fn bundle_dir(engine: EngineBuilder, dir: &Path) -> std::result::Result<(Bundling, Skipped), Diagnostics> {
+    let set = discover(&[dir.to_owned()], None, &|name| dialect_of(name).is_some())?;
+    let loader = DirLoader::jailed(&set.root)?.paths_from_here();
+    let bundle = engine.loader(loader).build().bundle_set(&set, None)?;
+    Ok((bundle, set.skipped))
 }
 
 /// Prints the errors for cargo to show, and exits.

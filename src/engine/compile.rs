@@ -72,7 +72,7 @@ impl Engine {
     /// engine's cache are taken from there.
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::{Dialect, Engine};
     /// let engine = Engine::builder()
     ///     .template("_a", "{{ a }}")
     ///     .template("b", "b{% include '_a' %}")
@@ -84,6 +84,7 @@ impl Engine {
     /// assert_eq!(texts, ["b1", "c1"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(hidden)]
     pub fn load_all(&self, dialect: Dialect, names: &[&str]) -> Vec<Result<Template, Diagnostics>> {
         self.load_by(self.shared.front.cache.as_ref(), dialect, names)
     }
@@ -146,6 +147,7 @@ impl Engine {
     }
 
     /// Compiles a source. `escape` overrides the rule for its name.
+    #[doc(hidden)]
     pub fn compile_source(
         &self,
         dialect: Dialect,

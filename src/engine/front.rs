@@ -28,6 +28,7 @@ pub enum UnknownNames {
 /// The result of a presence test on a value that has no fields and no elements: `has(x.a)`, `x.?a` and `x[?k]` where `x` is
 /// null, a boolean, a number or a string, and its type is not known when the template is compiled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum CelPresence {
     /// Nothing is found, as in Kubernetes: `has(x.a)` is false, `x.?a` and `x[?k]` are empty.
     #[default]
@@ -38,6 +39,7 @@ pub enum CelPresence {
 
 /// The implementation of CEL whose functions and checks expressions are compiled with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum CelDialect {
     /// The specification of CEL and its conformance suite, with all libraries.
     #[default]
@@ -61,6 +63,7 @@ impl CelDialect {
 
 /// The filters and functions that Tera templates may use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TeraDialect {
     /// Tera's own, and those beyond Tera that Kubernetes manifests need: `to_yaml`, `nindent`, `required` and others.
     #[default]

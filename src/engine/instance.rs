@@ -216,6 +216,7 @@ impl Engine {
     ///
     /// # Errors
     /// The syntax errors of the source, except in HCL, where the names that could be read are returned.
+    #[doc(hidden)]
     pub fn marks(&self, dialect: Dialect, source: &Arc<Source>) -> std::result::Result<Vec<Mark>, Diagnostics> {
         let (registry, limits, strict) = (self.registry(dialect), self.limits(), self.shared.front.strict_let);
         let marks = language(dialect)?.marks(&MarkRequest { source, registry, limits, strict });

@@ -1,7 +1,7 @@
 //! The engine: languages, functions, limits and templates in one place. The only layer that names every language.
 //!
 //! ```
-//! use dropforge::engine::{Dialect, Engine};
+//! use dropforge::{Dialect, Engine};
 //! use serde_json::json;
 //!
 //! let engine = Engine::new();
@@ -33,6 +33,7 @@ mod output_check;
 pub mod recording;
 mod residual;
 mod template;
+mod template_dir;
 mod walk;
 
 pub use artifact::Artifact;
@@ -52,4 +53,5 @@ pub use loader::{DirLoader, MemoryLoader};
 #[cfg(feature = "yaml")]
 pub use output_check::{OutputCheck, OutputSyntax};
 pub use template::{Origin, RenderError, Template};
+pub use template_dir::TemplateDir;
 pub use walk::path_from_here;

@@ -123,12 +123,14 @@ impl DirLoader {
     }
 
     /// Diagnostics name the files by their path from the current directory.
+    #[doc(hidden)]
     pub fn paths_from_here(mut self) -> Self {
         self.folder = Some(path_from_here(self.files.root()).into()).filter(|folder: &Arc<str>| &**folder != ".");
         self
     }
 
     /// Reads only these files, and those below these folders. Their paths are relative to the root.
+    #[doc(hidden)]
     pub fn only(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
         self.only = Some(paths.into_iter().collect());
         self.listing = Arc::default();

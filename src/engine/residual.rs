@@ -87,11 +87,13 @@ impl Template {
 
     /// Returns the program that an artifact has beside the template's own, specialised to its [known](Template::known)
     /// inputs. It runs if the inputs of a render give the known values. Text and errors are the same.
+    #[doc(hidden)]
     pub fn residual(&self) -> Option<&Program> {
         self.residual.as_ref().map(|residual| &residual.program)
     }
 
     /// Returns the inputs that the [residual](Template::residual) knows.
+    #[doc(hidden)]
     pub fn known(&self) -> Option<&DataMap> {
         self.residual.as_ref().map(|residual| &*residual.known.values)
     }
@@ -100,7 +102,7 @@ impl Template {
     /// value. `None` if all agree, so that the residual runs, or if there is none.
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::{Dialect, Engine};
     /// use dropforge::value::{Arena, Data, Inputs, Value};
     ///
     /// let build = Engine::builder().template("t.tera", "{{ name }}{% if image.debug %} debug{% endif %}").build();
@@ -119,17 +121,20 @@ impl Template {
     /// assert_eq!(template.render(&serde_json::json!({"name": "b", "image": {"debug": false}}))?, "b");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(hidden)]
     pub fn difference(&self, inputs: Inputs<'_>) -> Option<String> {
         difference(self.known()?, inputs)
     }
 
     /// Returns the template without its [residual](Template::residual).
     #[must_use]
+    #[doc(hidden)]
     pub fn general(&self) -> Self {
         Self { residual: None, ..self.clone() }
     }
 
     /// Returns the template for inputs over a layer that gives all known values, which is not compared again.
+    #[doc(hidden)]
     pub fn over_known(&self) -> Self {
         Self { choice: Choice::Guarded, ..self.clone() }
     }
@@ -139,9 +144,9 @@ impl Template {
     /// fails with the same error. It may use less fuel, memory and depth.
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::{Dialect, Engine};
     /// use dropforge::specialise::Known;
-    /// use dropforge::value::{Arena, Value};
+    /// use dropforge::{Arena, Value};
     /// let template = Engine::new().compile(Dialect::Tera, "t", "{% if env == 'prod' %}{{ name }}{% endif %}.")?;
     /// let arena = Arena::new();
     /// let known = Known::Fields(vec![("env", Known::Value(arena.text("prod")))]);
@@ -151,6 +156,7 @@ impl Template {
     /// assert!(specialised.program().words().len() < template.program().words().len());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(hidden)]
     pub fn specialise(&self, known: &Known<'_>) -> Option<Self> {
         let machine = self.shared.language.machine();
         let program = machine.specialise(self.run(Inputs::new(Value::Null)), known)?;

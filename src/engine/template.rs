@@ -115,7 +115,7 @@ impl Template {
     /// ([`Template::gives_documents`]).
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::{Dialect, Engine};
     /// use dropforge::value::OutputFormat;
     /// let template = Engine::new().compile(Dialect::Cel, "a.cel", "{'a': [n, n + 1]}")?;
     /// let inputs = serde_json::json!({"n": 1});
@@ -145,9 +145,9 @@ impl Template {
     /// The errors of a render; `usage` if the template [gives text](Template::gives_documents).
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine};
-    /// use dropforge::value::{Arena, Inputs, Value};
-    /// use dropforge::vm::Session;
+    /// use dropforge::{Dialect, Engine};
+    /// use dropforge::{Arena, Inputs, Value};
+    /// use dropforge::Session;
     /// let template = Engine::new().compile(Dialect::Cel, "a.cel", "{'n': n + 1}")?;
     /// let (arena, mut session) = (Arena::new(), Session::new());
     /// let inputs = Inputs::new(arena.map(&[("n", Value::Int(1))]));
@@ -181,7 +181,7 @@ impl Template {
     /// Renders into a buffer, appending to it. On an error the buffer is unchanged.
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::{Dialect, Engine};
     /// let template = Engine::new().compile(Dialect::Tera, "t", "{{ n }};")?;
     /// let mut out = String::new();
     /// for n in 1..=3 {
@@ -210,6 +210,7 @@ impl Template {
 
     /// Renders and reports each step to `observer`. With the feature `checked`, the machine checks every index and panics on an
     /// invalid one.
+    #[doc(hidden)]
     pub fn render_observed(
         &self,
         session: &mut Session,
@@ -245,6 +246,7 @@ impl Template {
     ///
     /// # Errors
     /// See [`Template::render`].
+    #[doc(hidden)]
     pub fn render_covered(
         &self,
         session: &mut Session,
@@ -263,6 +265,7 @@ impl Template {
 
     /// Renders on a machine that checks every index and panics on an invalid one. Slower; for tests of the verifier.
     #[cfg(feature = "checked")]
+    #[doc(hidden)]
     pub fn render_checked(&self, session: &mut Session, inputs: Inputs<'_>, out: &mut String) -> Result<()> {
         self.render_observed(session, inputs, out, &mut dropforge_machine::vm::NoHooks)
     }
@@ -271,9 +274,9 @@ impl Template {
     /// Marked values are withheld. Parses the template again.
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine};
-    /// use dropforge::value::{Arena, Inputs};
-    /// use dropforge::vm::Session;
+    /// use dropforge::{Dialect, Engine};
+    /// use dropforge::{Arena, Inputs};
+    /// use dropforge::Session;
     /// let template = Engine::new().compile(Dialect::Hcl, "t", "${name + 1}")?;
     /// let arena = Arena::new();
     /// let inputs = Inputs::new(arena.map(&[("name", arena.text("api"))]));
@@ -289,6 +292,7 @@ impl Template {
     }
 
     /// Checks that the template's format can represent a document.
+    #[doc(hidden)]
     pub fn check_writable(&self, document: Value<'_>) -> Result<()> {
         instance::writable(document, self.program(), self.format)
     }
@@ -319,6 +323,7 @@ impl Template {
     }
 
     /// Returns the errors of the calls that its capabilities do not allow, whether a run reaches them or not.
+    #[doc(hidden)]
     pub fn refused_calls(&self) -> Vec<Box<Diagnostic>> {
         refused_calls(&self.shared.program, &self.shared.linked, self.capabilities())
     }
@@ -344,6 +349,7 @@ impl Template {
     }
 
     /// Returns the template's program.
+    #[doc(hidden)]
     pub fn program(&self) -> &Program {
         &self.shared.program
     }
@@ -356,6 +362,7 @@ impl Template {
 
     /// Returns the tree it was compiled from, if the engine [keeps it](super::EngineBuilder::keep_trees) and that is its
     /// type. HCL templates have a `Parsed<ExprId>` ([example](super::EngineBuilder::keep_trees)); other languages none.
+    #[doc(hidden)]
     pub fn tree<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.shared.found.tree.as_ref()?.downcast_ref()
     }
@@ -387,6 +394,7 @@ impl Template {
     ///
     /// # Errors
     /// `artifact.name` for a name that an artifact cannot hold.
+    #[doc(hidden)]
     pub fn encoded(&self) -> Result<Vec<u8>> {
         encode(&self.entries(self.name()), true)
     }
@@ -425,11 +433,13 @@ impl Template {
     }
 
     /// Returns the listing.
+    #[doc(hidden)]
     pub fn disassemble(&self) -> String {
         disassemble(self.program())
     }
 
     /// Returns the listing, with each instruction below its source line.
+    #[doc(hidden)]
     pub fn disassemble_with_lines(&self) -> String {
         disassemble_with_lines(self.program())
     }

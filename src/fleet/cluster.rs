@@ -60,6 +60,7 @@ impl Cluster {
     }
 
     /// Returns the number of the cluster's group. Groups are counted from 1; 0 is for clusters without one.
+    #[doc(hidden)]
     pub fn group(&self) -> usize {
         match &self.0 {
             ClusterInputs::Parsed(parsed) => parsed.group as usize,
@@ -76,6 +77,7 @@ impl Cluster {
     }
 
     /// Returns the place that the inputs were read from.
+    #[doc(hidden)]
     pub fn place(&self) -> Option<Place> {
         match &self.0 {
             ClusterInputs::Parsed(parsed) => parsed.place.clone(),
@@ -156,6 +158,7 @@ impl Cluster {
     }
 
     /// Returns the cluster's own inputs as the JSON object they were read from, if they are still text.
+    #[doc(hidden)]
     pub fn json(&self) -> Option<&str> {
         match &self.0 {
             ClusterInputs::Parsed(_) => None,
@@ -177,6 +180,7 @@ impl Cluster {
     }
 
     /// Returns a short digest of the cluster's own inputs, as they were written.
+    #[doc(hidden)]
     pub fn digest(&self) -> String {
         let ClusterInputs::Parsed(parsed) = &self.0 else { return short_digest(self.json().unwrap_or("").as_bytes()) };
         let mut text = Vec::new();

@@ -51,52 +51,62 @@ use dropforge_value::Mark;
 /// ```
 pub trait Stamp: Sync {
     /// Creates the renderer of one thread, with its own memory and the shared inputs, and calls `body` with it once.
+    #[doc(hidden)]
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer));
 
     /// Returns the bytes of stack that [`Stamp::work`] takes beyond those of any thread.
+    #[doc(hidden)]
     fn stack_bytes(&self) -> usize {
         0
     }
 
     /// Prepares for a run. Called before the threads of the run start, for some runs more than once.
+    #[doc(hidden)]
     fn prepare(&self, job: &Job<'_>) {
         let _ = job;
     }
 
     /// Returns which templates a run specialises to the shared inputs, and why not the others.
+    #[doc(hidden)]
     fn specialisation(&self, job: &Job<'_>) -> Specialisation {
         let _ = job;
         Specialisation::default()
     }
 
     /// Calls `each` with the text of every secret among the inputs of a cluster. Only outputs show them.
+    #[doc(hidden)]
     fn each_secret(&self, layers: &Layers, cluster: &Cluster, each: &mut dyn FnMut(&str)) {
         layers.each_secret(Some(cluster), each);
     }
 
     /// Calls `each` with the name of every secret ([`Layers::each_secret_name`]).
+    #[doc(hidden)]
     fn each_secret_name(&self, layers: &Layers, cluster: &Cluster, each: &mut dyn FnMut(&str)) {
         layers.each_secret_name(Some(cluster), each);
     }
 
     /// Returns `true` if the inputs of a cluster may have secrets.
+    #[doc(hidden)]
     fn has_secrets(&self, layers: &Layers) -> bool {
         layers.has_secrets()
     }
 
     /// Returns the secrets of a cluster, for printers.
+    #[doc(hidden)]
     fn mask(&self, layers: &Layers, cluster: &Cluster) -> Mask {
         Mask::of_each(|each| self.each_secret(layers, cluster, each))
     }
 
     /// Renders an output for a cluster again and records it, to find what came from secrets. `None` for one that cannot be
     /// recorded.
+    #[doc(hidden)]
     fn record(&self, layers: &Layers, cluster: &Cluster, output: usize) -> Option<RecordedOutput> {
         let _ = (layers, cluster, output);
         None
     }
 
     /// Returns the first output that the recording of an output has as well.
+    #[doc(hidden)]
     fn recording_of(&self, output: usize) -> usize {
         output
     }
@@ -105,6 +115,7 @@ pub trait Stamp: Sync {
     ///
     /// # Errors
     /// The inputs of the cluster are invalid.
+    #[doc(hidden)]
     fn texts(&self, layers: &Layers, cluster: &Cluster) -> Result<Vec<Result<String>>> {
         let own = layers.overlay(cluster)?;
         let (mut text, mut ends, mut rendered) = (String::new(), Vec::new(), Ok(()));
@@ -199,35 +210,45 @@ pub struct Options {
     /// After a run without failures, remove files of earlier runs that nothing makes any more.
     pub prune: bool,
     /// Report files in a preview that nothing makes any more, even without `prune`.
+    #[doc(hidden)]
     pub deletions: bool,
     /// Note how many files earlier runs with the same options made and this one does not, if it is a run of the whole fleet
     /// without `prune`.
+    #[doc(hidden)]
     pub leftovers: bool,
     /// Overwrite files that dropforge did not write.
     pub force: bool,
     /// The paths of the templates, which tell the files of this run from those of others in the state.
+    #[doc(hidden)]
     pub templates: TemplatePaths,
     /// Prune even if more than half of the files would be removed.
     pub prune_force: bool,
     /// Write no separators between the outputs of a stream, for outputs that are JSON.
+    #[doc(hidden)]
     pub plain_stream: bool,
     /// Fail clusters with outputs named `*.yaml`, `*.yml` or `*.json` that are not valid YAML or JSON.
     pub check_outputs: bool,
     /// Outputs whose paths match one of these are not checked.
+    #[doc(hidden)]
     pub unchecked: Vec<Glob>,
     /// Write files for outputs of nothing but white space.
     pub keep_empty: bool,
     /// The order of the documents of a cluster in a stream.
     pub order: Order,
     /// Stamp a shard: write a part of the state instead of the state, and prune nothing.
+    #[doc(hidden)]
     pub shard: Option<PlanShard>,
     /// When to specialise templates to the values that the clusters share.
+    #[doc(hidden)]
     pub specialise: Specialise,
     /// The options of the command, for the state.
+    #[doc(hidden)]
     pub run: Option<RunOptions>,
     /// The files that the run reads, for the state.
+    #[doc(hidden)]
     pub read: ReadLog,
     /// The last run into the directory, to leave out one that would change nothing.
+    #[doc(hidden)]
     pub last_run: Option<LastRun>,
 }
 
@@ -246,6 +267,7 @@ impl Options {
 
 /// The order of the documents of a cluster in a stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Order {
     /// As the templates make them, sorted by template name.
     #[default]

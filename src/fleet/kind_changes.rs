@@ -24,6 +24,7 @@ impl Layers {
     ///
     /// # Errors
     /// Errors of reading clusters.
+    #[doc(hidden)]
     pub fn kind_changes(&self, clusters: &Selection<'_>) -> Result<Vec<Failure>> {
         let mut found: Vec<Failure> = Vec::new();
         for values in self.all() {

@@ -31,7 +31,7 @@ const HASHED: usize = 1 << 16;
 /// ```
 /// # let temp = tempfile::tempdir()?;
 /// use dropforge::bulk::{LastRun, PlanDigest};
-/// use dropforge::engine::Cache;
+/// use dropforge::Cache;
 /// let last = LastRun::new(Cache::new(temp.path()), &PlanDigest::default());
 /// # let _ = last;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -107,12 +107,14 @@ impl Layers {
     }
 
     /// Returns the places of the values files of each group of clusters, in order: first of clusters without a group.
+    #[doc(hidden)]
     pub fn places(&self) -> impl Iterator<Item = &[Place]> {
         self.all().map(|values| values.places.as_slice())
     }
 
     /// Sets the places of the values files, in order. Errors about values then name them, and all values of files that were
     /// decrypted are secret.
+    #[doc(hidden)]
     pub fn with_places(mut self, places: Vec<Place>) -> Self {
         self = self.decrypting(&places);
         self.first.places = places;
@@ -121,6 +123,7 @@ impl Layers {
 
     /// Makes all values of those files secret that were decrypted.
     #[must_use]
+    #[doc(hidden)]
     pub fn decrypting(mut self, places: &[Place]) -> Self {
         for place in places.iter().filter(|place| place.source().is_secret()) {
             let map = place.map();
@@ -134,6 +137,7 @@ impl Layers {
 
     /// Returns layers of no values, which know those of decrypted files.
     #[must_use]
+    #[doc(hidden)]
     pub fn without_values(&self) -> Self {
         Self { decrypted: self.decrypted.clone(), ..Self::default() }
     }
@@ -142,6 +146,7 @@ impl Layers {
     ///
     /// # Errors
     /// `input.structure` for a schema whose defaults have no end.
+    #[doc(hidden)]
     pub fn with_schemas(mut self, schemas: Schemas) -> Result<Self> {
         if !schemas.is_empty() {
             let schemas = Arc::new(schemas);
@@ -174,6 +179,7 @@ impl Layers {
     }
 
     /// Returns the paths of values that schemas declare.
+    #[doc(hidden)]
     pub fn declared(&self) -> Vec<Vec<&str>> {
         self.first.schemas.as_ref().map(|schemas| schemas.declared()).unwrap_or_default()
     }
@@ -184,12 +190,14 @@ impl Layers {
     }
 
     /// Returns the place of the default that gave the value at `path`, which no layer gives.
+    #[doc(hidden)]
     pub fn default_place(&self, path: &[Step]) -> Option<String> {
         self.first.schemas.as_ref().map(|schemas| schemas.default_place(path)).filter(|place| !place.is_empty())
     }
 
     /// Returns the violations of schemas by the merged inputs of `cluster`, or by the shared layer. Returns none for inputs
     /// that cannot be merged.
+    #[doc(hidden)]
     pub fn violations(&self, cluster: Option<&Cluster>) -> Vec<Box<Diagnostic>> {
         self.new_violations(cluster, &mut Explained::default())
     }
@@ -219,6 +227,7 @@ impl Layers {
     }
 
     /// Adds the origins of values to an error of rendering that is about inputs.
+    #[doc(hidden)]
     pub fn explain(&self, cluster: Option<&Cluster>, error: &mut Box<Diagnostic>) {
         if !is_unfit_input(error) {
             return;
@@ -233,26 +242,31 @@ impl Layers {
     }
 
     /// Calls `each` with the origins of the inputs of `cluster`, or of those that all clusters share.
+    #[doc(hidden)]
     pub fn origins(&self, cluster: Option<&Cluster>, each: &mut dyn FnMut(&Origins<'_>)) {
         self.of_one(cluster).origins(cluster, each);
     }
 
     /// Returns the inputs that all clusters share, with assignments applied.
+    #[doc(hidden)]
     pub fn shared(&self) -> &DataMap {
         self.first.shared()
     }
 
     /// Returns the places of the values files of a cluster, or of those of all clusters, in order.
+    #[doc(hidden)]
     pub fn places_of(&self, cluster: Option<&Cluster>) -> &[Place] {
         &self.of_one(cluster).places
     }
 
     /// Returns the inputs that a cluster shares with those of its group, with assignments applied.
+    #[doc(hidden)]
     pub fn shared_by(&self, cluster: &Cluster) -> &DataMap {
         self.of(cluster).shared()
     }
 
     /// Returns the effect of a cluster's inputs on the shared ones.
+    #[doc(hidden)]
     pub fn merge(&self) -> Merge {
         self.first.merge()
     }
@@ -261,6 +275,7 @@ impl Layers {
     ///
     /// # Errors
     /// `input.set_conflict` if an assignment conflicts with a shared value.
+    #[doc(hidden)]
     pub fn alone(&self) -> Result<&DataMap> {
         self.first.alone()
     }
@@ -269,6 +284,7 @@ impl Layers {
     ///
     /// # Errors
     /// `input.set_conflict` if an assignment conflicts with a value; errors of [`Cluster::inputs`].
+    #[doc(hidden)]
     pub fn overlay<'c>(&self, cluster: &'c Cluster) -> Result<Overlay<'c>> {
         self.of(cluster).overlay(cluster)
     }
@@ -277,6 +293,7 @@ impl Layers {
     ///
     /// # Errors
     /// Same as [`Layers::overlay`].
+    #[doc(hidden)]
     pub fn view<'l>(&'l self, cluster: &'l Cluster) -> Result<View<'l>> {
         self.of(cluster).view(cluster)
     }
@@ -290,6 +307,7 @@ impl Layers {
     ///
     /// # Errors
     /// Same as [`Layers::overlay`].
+    #[doc(hidden)]
     pub fn merged(&self, cluster: &Cluster) -> Result<DataMap> {
         self.of(cluster).merged(cluster)
     }

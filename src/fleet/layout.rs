@@ -68,6 +68,7 @@ impl Layout {
     ///
     /// # Errors
     /// Same as [`Layout::parse`].
+    #[doc(hidden)]
     pub fn of_releases(text: &str) -> Result<Self> {
         Self::parse_of(text, true)
     }
@@ -105,6 +106,7 @@ impl Layout {
     /// assert!(Layout::parse("{kind}-{name}").unwrap().of_one().unwrap().of_documents().is_ok());
     /// assert!(Layout::parse("{cluster}/{template}").unwrap().of_one().is_err());
     /// ```
+    #[doc(hidden)]
     pub fn of_one(mut self) -> Result<Self> {
         self.is_of_one = true;
         match self.parts.contains(&LayoutPart::Cluster) {
@@ -136,6 +138,7 @@ impl Layout {
     /// assert_eq!(layout.inputs().collect::<Vec<_>>(), ["region"]);
     /// assert_eq!(layout.fields().collect::<Vec<_>>(), ["kind", "name"]);
     /// ```
+    #[doc(hidden)]
     pub fn of_documents(mut self) -> Result<Self> {
         for part in &mut self.parts {
             if let LayoutPart::Input(path) = part
@@ -213,11 +216,13 @@ impl Layout {
     }
 
     /// Returns the first placeholder that [would become](Layout::of_documents) a field of a document.
+    #[doc(hidden)]
     pub fn names_field(&self) -> Option<&str> {
         self.inputs().find(|path| field(path).is_some())
     }
 
     /// Returns the paths of document fields in the layout, in order.
+    #[doc(hidden)]
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.placeholders_of_fields().map(|field| split_default(field).0)
     }
@@ -228,6 +233,7 @@ impl Layout {
     }
 
     /// Returns `true` if each document goes to its own file.
+    #[doc(hidden)]
     pub fn is_of_documents(&self) -> bool {
         self.fields().next().is_some()
     }
@@ -243,6 +249,7 @@ impl Layout {
     }
 
     /// Returns the paths of inputs in the layout, in order.
+    #[doc(hidden)]
     pub fn inputs(&self) -> impl Iterator<Item = &str> {
         self.placeholders_of_inputs().map(|input| split_default(input).0)
     }
@@ -255,6 +262,7 @@ impl Layout {
     ///
     /// # Errors
     /// `plan.bad_layout` if one is missing or not a scalar; `plan.bad_output_name` if one cannot be part of a path.
+    #[doc(hidden)]
     pub fn values(&self, cluster: &str, inputs: &View<'_>) -> Result<Vec<String>> {
         let value = |(path, default): (&str, Option<&str>)| {
             let given = text_of(inputs, path, &|why| self.bad(why))?;
@@ -279,6 +287,7 @@ impl Layout {
     /// Writes the path of one output to `path`, replacing its content. The names are those of the cluster, the release and
     /// the template, `values` are those of [`Layout::values`], `fields` those of the document in the order of
     /// [`Layout::fields`].
+    #[doc(hidden)]
     pub fn fill(
         &self,
         [cluster, release, template]: [&str; 3],

@@ -6,7 +6,7 @@
 //! # std::fs::create_dir(&templates)?;
 //! # std::fs::write(templates.join("app.yaml.tera"), "name: {{ name }}\nimage: {{ image }}\n")?;
 //! use dropforge::bulk::{self, *};
-//! use dropforge::engine::Engine;
+//! use dropforge::Engine;
 //! use dropforge::text::Source;
 //!
 //! // Compile all templates of a directory.
@@ -106,7 +106,7 @@ mod shared_values;
 pub(crate) mod sinks;
 mod specialised;
 mod splitter;
-pub mod stamp;
+mod stamp;
 mod stamper;
 pub mod state;
 mod stream_file;

@@ -50,7 +50,7 @@ pub(super) fn is_swapped(name: &str, near: &str) -> bool {
 ///
 /// ```
 /// use dropforge::bulk::{Layers, Merge, MissingNames};
-/// use dropforge::engine::{Dialect, Engine};
+/// use dropforge::{Dialect, Engine};
 /// use dropforge::value::Data;
 /// let template = Engine::new().compile(Dialect::Tera, "t.tera", "{% if tls.enabld %}{{ image.tga }}{% endif %}{{ x }}")?;
 /// let values = serde_json::from_str::<Data>(r#"{"tls": {"enabled": true}, "image": {"tag": 1}}"#)?.into_map().unwrap();

@@ -177,6 +177,7 @@ impl Plan {
     ///
     /// # Errors
     /// Errors of reading the cluster, and of [`Layout::values`].
+    #[doc(hidden)]
     pub fn place<'c>(&self, at: usize, cluster: &'c Cluster, layers: &Layers) -> Result<Placed<'c>> {
         let inputs = layers.view_of(cluster, Reach::of(self.inputs()))?;
         self.placed(at, cluster, inputs.as_ref())
@@ -213,6 +214,7 @@ impl Plan {
     ///
     /// # Errors
     /// Errors of reading clusters.
+    #[doc(hidden)]
     pub fn narrowed(
         mut self,
         fleet: &Fleet,
@@ -234,6 +236,7 @@ impl Plan {
     ///
     /// # Errors
     /// Errors of reading clusters.
+    #[doc(hidden)]
     pub fn of_shard(self, fleet: &Fleet, shard: Shard) -> Result<Self> {
         self.narrowed(fleet, &|_| true, &|cluster| shard.has(cluster.name()))
     }
@@ -263,6 +266,7 @@ impl Plan {
     }
 
     /// Returns the clusters to stamp.
+    #[doc(hidden)]
     pub fn selection<'f>(&self, fleet: &'f Fleet) -> Selection<'f> {
         Selection::new(fleet, self.selected.clone())
     }
@@ -283,11 +287,13 @@ impl Plan {
     }
 
     /// Writes the path of an output of a cluster to `path`.
+    #[doc(hidden)]
     pub fn path(&self, cluster: &Placed<'_>, output: usize, path: &mut String) {
         self.fill(cluster, (output, &[]), path);
     }
 
     /// Writes the path of a piece of a cluster's text to `path`.
+    #[doc(hidden)]
     pub fn path_of(&self, cluster: &Placed<'_>, piece: &Piece, path: &mut String) {
         self.fill(cluster, (piece.output, &piece.fields), path);
     }
@@ -306,6 +312,7 @@ impl Plan {
     }
 
     /// Returns `true` if each document goes to its own file. The set of files is then known only after rendering.
+    #[doc(hidden)]
     pub fn is_of_documents(&self) -> bool {
         self.layout.is_of_documents()
     }
@@ -356,6 +363,7 @@ impl Plan {
     ///
     /// # Errors
     /// Errors of reading clusters and of `each`.
+    #[doc(hidden)]
     pub fn each_path(&self, fleet: &Fleet, layers: &Layers, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
         let all = Selection::new(fleet, &self.selected | &self.unselected);
         self.each_path_of(&all, layers, &mut |_, _, path| each(path))

@@ -66,6 +66,7 @@ impl Failure {
     }
 
     /// Returns the error with the number of clusters and the names of the first ones.
+    #[doc(hidden)]
     pub fn folded(&self) -> Box<Diagnostic> {
         let mut diagnostic = self.diagnostic.clone();
         if self.count > 1 {
@@ -93,6 +94,7 @@ impl Failure {
 
 /// The result of a run.
 #[derive(Debug, Clone, Default, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// The number of clusters in the plan.
     pub clusters: usize,
@@ -118,6 +120,7 @@ pub struct Report {
     pub errors: Vec<Box<Diagnostic>>,
     /// The names of files that were copied for each cluster. The caller sets them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[doc(hidden)]
     pub copied: Vec<String>,
     /// `true` if the run was stopped early.
     pub interrupted: bool,
@@ -129,12 +132,15 @@ pub struct Report {
     pub notes: Vec<String>,
     /// `true` if nothing was rendered, because the last run would be repeated ([`LastRun`](crate::LastRun)).
     #[serde(skip)]
+    #[doc(hidden)]
     pub is_left_out: bool,
     /// The sum of the prints of all files in a directory, which tells whether somebody else has changed one.
     #[serde(skip)]
+    #[doc(hidden)]
     pub prints: u128,
     /// `true` if the state also lists files that the run did not make.
     #[serde(skip)]
+    #[doc(hidden)]
     pub has_others: bool,
 }
 
@@ -190,7 +196,7 @@ impl Report {
 ///
 /// ```
 /// use dropforge::bulk::{Failure, join_places};
-/// use dropforge::diagnostics::{Code, Diagnostic};
+/// use dropforge::{Diagnostic, diagnostics::Code};
 /// use dropforge::text::{Source, Span};
 /// let at = |name: &str| {
 ///     let error = Diagnostic::new(Code::UndefinedVariable, "nothing gives `zone`");

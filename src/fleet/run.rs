@@ -33,7 +33,7 @@ use dropforge_base::files;
 /// # std::fs::create_dir(&templates)?;
 /// # std::fs::write(templates.join("app.yaml.tera"), "name: {{ name }}\nimage: {{ image }}\n")?;
 /// # use dropforge::bulk::*;
-/// # use dropforge::engine::Engine;
+/// # use dropforge::Engine;
 /// # use dropforge::text::Source;
 /// # let set = discover(&[templates], None, &|name| dialect_of(name).is_some())?;
 /// # let templates = Templates::compile(&set, None, Engine::builder())?;

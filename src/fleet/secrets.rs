@@ -17,11 +17,13 @@ const NAMED: usize = 8;
 impl Layers {
     /// Returns `true` if a schema marks the value at `path` secret ([`is_secret`](dropforge_schema::is_secret)), the
     /// declaration of an HCL variable does (`sensitive`, `ephemeral`), or a decrypted file gives it.
+    #[doc(hidden)]
     pub fn is_secret(&self, path: &[Step]) -> bool {
         self.schemas().is_some_and(|schemas| schemas.is_secret(path)) || self.marks().any(|mark| is_secret(mark, path))
     }
 
     /// Returns `true` if the value at `path` is secret for a cluster, which may come from a decrypted file.
+    #[doc(hidden)]
     pub fn is_secret_of(&self, cluster: Option<&Cluster>, path: &[Step]) -> bool {
         self.is_secret(path)
             || cluster.filter(|cluster| cluster.is_secret()).is_some_and(|cluster| {
@@ -34,6 +36,7 @@ impl Layers {
 
     /// Returns `true` if a schema, a variable or a decrypted file makes any value secret. Clusters may be secret, too:
     /// [`Fleet::has_secrets`].
+    #[doc(hidden)]
     pub fn has_secrets(&self) -> bool {
         self.schemas().is_some_and(|schemas| schemas.have_secrets()) || !self.decrypted.is_empty()
     }
@@ -44,6 +47,7 @@ impl Layers {
     }
 
     /// Returns schemas that mark the values of decrypted files secret, with those of a cluster.
+    #[doc(hidden)]
     pub fn secret_schemas(&self, cluster: Option<&Cluster>) -> Vec<Data> {
         let own = cluster.filter(|cluster| cluster.is_secret()).and_then(|cluster| cluster.inputs().ok());
         self.marks().cloned().chain(own.map(|own| marks(&own))).collect()
@@ -54,6 +58,7 @@ impl Layers {
     }
 
     /// Calls `each` with the text of every secret among the inputs of a cluster and the shared ones ([`Layers::is_secret`]).
+    #[doc(hidden)]
     pub fn each_secret(&self, cluster: Option<&Cluster>, each: &mut dyn FnMut(&str)) {
         if let Some(own) = cluster.filter(|cluster| cluster.is_secret()).and_then(|cluster| cluster.inputs().ok()) {
             // Paths and messages have the name of the cluster.
@@ -85,12 +90,14 @@ impl Layers {
     }
 
     /// Calls `each` with the name of every secret. Texts of templates that have one may show it for other values.
+    #[doc(hidden)]
     pub fn each_secret_name(&self, cluster: Option<&Cluster>, each: &mut dyn FnMut(&str)) {
         self.schemas().iter().for_each(|schemas| schemas.each_secret_name(each));
         self.secret_schemas(cluster).iter().for_each(|schema| each_secret_name(schema, each));
     }
 
     /// Returns the secrets among the inputs of a cluster and the shared ones, for printers.
+    #[doc(hidden)]
     pub fn mask(&self, cluster: Option<&Cluster>) -> Mask {
         Mask::of_each(|each| self.each_secret(cluster, each))
     }
@@ -99,6 +106,7 @@ impl Layers {
     ///
     /// # Errors
     /// Errors of reading clusters.
+    #[doc(hidden)]
     pub fn hide_in_failures(&self, fleet: &Fleet, failures: &mut [Failure]) -> Result<()> {
         if !self.has_secrets() && !fleet.has_secrets() {
             return Ok(());

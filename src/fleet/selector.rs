@@ -71,6 +71,7 @@ impl Selector {
     }
 
     /// Adds the terms of another selector.
+    #[doc(hidden)]
     pub fn and(mut self, other: Selector) -> Self {
         self.terms.extend(other.terms);
         self
@@ -82,11 +83,13 @@ impl Selector {
     }
 
     /// Returns the dotted paths of the values that the conditions are about.
+    #[doc(hidden)]
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.terms.iter().map(|term| term.path.as_str())
     }
 
     /// Returns `true` if these inputs are selected.
+    #[doc(hidden)]
     pub fn matches(&self, inputs: &View<'_>) -> bool {
         self.terms.iter().all(|term| term.matches(inputs.get(&term.path)))
     }
@@ -95,6 +98,7 @@ impl Selector {
     ///
     /// # Errors
     /// Errors of [`Layers::view`].
+    #[doc(hidden)]
     pub fn selects_nothing(&self, fleet: &Fleet, layers: &Layers) -> Result<Box<Diagnostic>> {
         let mut found: Vec<TermInputs> = self.terms.iter().map(|_| TermInputs::default()).collect();
         fleet.each(&mut |_, cluster| {

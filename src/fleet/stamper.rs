@@ -65,12 +65,14 @@ impl<'f> Stamper<'f> {
     }
 
     /// Checks outputs also by the schemas of their Kubernetes kinds.
+    #[doc(hidden)]
     pub fn with_kinds(self, kinds: Option<&'f KubeSchemas>) -> Self {
         Self { kinds, ..self }
     }
 
     /// Prepares for `plan`, of which these are the outputs to render. If its layout has document fields, each document becomes
     /// a piece.
+    #[doc(hidden)]
     pub fn for_plan(mut self, plan: &Plan, outputs: &[Output]) -> Self {
         self.fields = plan.layout().placeholders_of_fields().map(str::to_owned).collect();
         if !self.fields.is_empty() {
@@ -80,6 +82,7 @@ impl<'f> Stamper<'f> {
     }
 
     /// Returns the number of clusters that were rendered with specialised templates.
+    #[doc(hidden)]
     pub fn admitted(&self) -> usize {
         self.admitted.load(Ordering::Relaxed)
     }

@@ -60,6 +60,7 @@ impl Templates {
     ///
     /// # Errors
     /// `file.read_failed` if the root of the set cannot be read.
+    #[doc(hidden)]
     pub fn compile_valid(
         set: &TemplateSet,
         dialect: Option<Dialect>,
@@ -72,6 +73,7 @@ impl Templates {
     ///
     /// # Errors
     /// Same as [`Templates::compile_valid`].
+    #[doc(hidden)]
     pub fn compile_logged(
         set: &TemplateSet,
         dialect: Option<Dialect>,
@@ -83,6 +85,7 @@ impl Templates {
     }
 
     /// Works like [`Templates::compile_valid`], with another loader than that of the root.
+    #[doc(hidden)]
     pub fn compile_from(
         loader: impl Loader + 'static,
         set: &TemplateSet,
@@ -143,6 +146,7 @@ impl Templates {
     }
 
     /// Adds a file that is copied as it is.
+    #[doc(hidden)]
     pub fn add_file(&mut self, name: String, bytes: Vec<u8>, executable: bool) {
         if executable {
             self.executable.insert(name.clone());
@@ -178,6 +182,7 @@ impl Templates {
     ///
     /// # Errors
     /// `usage` for a format that does not apply, and for a stream of files that are not text.
+    #[doc(hidden)]
     pub fn outputs(&self, names: Vec<String>, format: Option<OutputFormat>, single: bool) -> Result<RunOutputs> {
         let mut outputs = RunOutputs { plain_stream: true, ..RunOutputs::default() };
         for template in names {
@@ -255,11 +260,13 @@ impl Templates {
     }
 
     /// Returns the templates without the residuals of artifacts.
+    #[doc(hidden)]
     pub fn general(self) -> Self {
         Self { over_known: BTreeMap::new(), ..self.with_each(Template::general) }
     }
 
     /// Sets the format of templates that produce documents, which have no residuals.
+    #[doc(hidden)]
     pub fn with_format(self, format: OutputFormat) -> Self {
         self.with_each(|template| template.clone().with_format(format))
     }

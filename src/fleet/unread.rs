@@ -35,7 +35,7 @@ const COMPARED: usize = 2_000;
 ///
 /// ```
 /// use dropforge::bulk::{Format, Layers, Merge, ReadValues, input::{self, Place}};
-/// use dropforge::engine::{Dialect, Engine};
+/// use dropforge::{Dialect, Engine};
 /// use dropforge::text::Source;
 /// let template = Engine::new().compile(Dialect::Tera, "t", "{{ image.tag | default(value='v1') }}")?;
 /// let source = Source::new("v.yaml", "imge:\n  tag: v1\n");

@@ -71,7 +71,7 @@ impl Summary {
 /// A value of a running program.
 ///
 /// ```
-/// use dropforge::value::{Arena, Value};
+/// use dropforge::{Arena, Value};
 /// let arena = Arena::new();
 /// let list = arena.list(&[Value::Int(1), arena.text("a")]);
 /// assert_eq!(list.kind(), "list");
@@ -151,6 +151,7 @@ impl<'v> Value<'v> {
     }
 
     /// Nesting depth of lists and maps; 0 for a scalar.
+    #[doc(hidden)]
     pub const fn depth(&self) -> u16 {
         self.summary().depth
     }
@@ -165,12 +166,14 @@ impl<'v> Value<'v> {
     /// assert!(unknown.is_qualified() && arena.map(&[("inner", unknown)]).is_qualified());
     /// assert!(arena.list(&[arena.marked(Value::Int(1), &["secret"])]).is_qualified());
     /// ```
+    #[doc(hidden)]
     pub const fn is_qualified(&self) -> bool {
         self.summary().qualified
     }
 
     /// Returns `true` if the value or any value nested in it is a number that 64 bits do not hold
     /// ([`Extended::Number`]).
+    #[doc(hidden)]
     pub const fn is_long(&self) -> bool {
         self.summary().long
     }
@@ -178,12 +181,13 @@ impl<'v> Value<'v> {
     /// Returns `true` if the value or any value nested in it has a notation ([`Writing`](super::Writing)).
     ///
     /// ```
-    /// use dropforge::value::{Arena, Value};
+    /// use dropforge::{Arena, Value};
     /// let arena = Arena::new();
     /// let list = arena.list(&[arena.spelled(Value::Float(1.1), "1.10")]);
     /// assert!(list.has_notation() && !arena.list(&[Value::Float(1.1)]).has_notation());
     /// ```
     #[inline]
+    #[doc(hidden)]
     pub const fn has_notation(&self) -> bool {
         self.summary().written
     }
@@ -269,17 +273,20 @@ impl<'v> Text<'v> {
     }
 
     /// Wraps the first `len` bytes of `buffer`.
+    #[doc(hidden)]
     pub fn prefix_of(buffer: &'v str, len: usize) -> Self {
         let block = if len <= BLOCK { buffer.as_bytes().first_chunk() } else { None };
         Self { text: buffer.get(..len).unwrap_or(buffer), block, word: false }
     }
 
     /// Returns `true` if the text is a word that every YAML parser reads unquoted as text.
+    #[doc(hidden)]
     pub fn is_word(&self) -> bool {
         yaml::is_word(self)
     }
 
     /// Records whether the text is a word, for texts that are written again and again.
+    #[doc(hidden)]
     pub fn classified(self) -> Self {
         Self { word: self.is_word(), ..self }
     }
@@ -296,6 +303,7 @@ impl<'v> Text<'v> {
 
     /// Returns `true` if the text contains the byte `a` or the byte `b`.
     #[inline]
+    #[doc(hidden)]
     pub fn has_either(&self, a: u8, b: u8) -> bool {
         match self.block {
             Some(_) => !self.all(|byte| (byte != a) & (byte != b)),
@@ -306,6 +314,7 @@ impl<'v> Text<'v> {
     /// Returns `true` if `holds` accepts every byte of the text. For short texts and simple predicates this compiles
     /// to a few vector instructions.
     #[inline(always)]
+    #[doc(hidden)]
     pub fn all(&self, holds: impl Fn(u8) -> bool) -> bool {
         all_bytes(self.text, self.block, holds)
     }
@@ -320,6 +329,7 @@ impl<'v> Text<'v> {
     }
 
     /// Returns a short text and the bytes after it.
+    #[doc(hidden)]
     pub const fn block(&self) -> Option<&'v Block> {
         self.block
     }

@@ -151,6 +151,7 @@ impl<'v> EntryKey<'v> {
 
 impl Arena {
     /// Returns a map value with keys other than text.
+    #[doc(hidden)]
     pub fn entries<'v>(&'v self, entries: Entries<'v>) -> Value<'v> {
         self.extended(Extended::Entries(entries))
     }

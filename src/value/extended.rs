@@ -81,6 +81,7 @@ pub enum Width {
 
 impl Sized {
     /// Returns the number.
+    #[doc(hidden)]
     pub const fn number(self) -> i128 {
         match self {
             Sized::Signed(_, n) => n as i128,
@@ -255,6 +256,7 @@ impl<'v> Extended<'v> {
 
 impl Arena {
     /// Returns a value of a rare kind.
+    #[doc(hidden)]
     pub fn extended<'v>(&'v self, kind: Extended<'v>) -> Value<'v> {
         let summary = match kind {
             Extended::Marked(value, _) => Summary { qualified: true, ..value.summary() },
@@ -270,6 +272,7 @@ impl Arena {
     }
 
     /// Returns a number, as a [`Value::Int`] if it is an `i64` of full precision.
+    #[doc(hidden)]
     pub fn number(&self, number: BigNum) -> Value<'_> {
         match number.as_plain_int() {
             Some(n) => Value::Int(n),
@@ -286,6 +289,7 @@ impl Arena {
     }
 
     /// Returns a bound of an unknown number.
+    #[doc(hidden)]
     pub fn bound(&self, number: BigNum, inclusive: bool) -> &(BigNum, bool) {
         self.bump().alloc((number, inclusive))
     }
@@ -296,16 +300,19 @@ impl Arena {
     }
 
     /// Returns an unknown value of type `ty` with constraints.
+    #[doc(hidden)]
     pub fn refined<'v>(&'v self, ty: Type<'v>, refinement: Refinement<'v>) -> Value<'v> {
         self.extended(Extended::Unknown(Unknown { ty, refinement, faulty: false }))
     }
 
     /// Returns a placeholder for a value of type `ty` whose computation failed. The failure was already reported.
+    #[doc(hidden)]
     pub fn faulty<'v>(&'v self, ty: Type<'v>) -> Value<'v> {
         self.faulty_refined(ty, Refinement::NONE)
     }
 
     /// Returns a placeholder like [`Arena::faulty`] with constraints.
+    #[doc(hidden)]
     pub fn faulty_refined<'v>(&'v self, ty: Type<'v>, refinement: Refinement<'v>) -> Value<'v> {
         self.extended(Extended::Unknown(Unknown { ty, refinement, faulty: true }))
     }
@@ -323,12 +330,14 @@ impl Arena {
     }
 
     /// Returns a list, set or map of type `ty`.
+    #[doc(hidden)]
     pub fn typed<'v>(&'v self, ty: Type<'v>, elements: Value<'v>) -> Value<'v> {
         self.extended(Extended::Typed(ty, elements))
     }
 
     /// Returns a number with the spelling of its source document. The spelling is kept only if every parser reads it as
     /// that number ([`keeps_spelling`](super::yaml::keeps_spelling)).
+    #[doc(hidden)]
     pub fn spelled<'v>(&'v self, number: Value<'v>, spelling: &'v str) -> Value<'v> {
         match number {
             Value::Int(_) | Value::Float(_) if super::yaml::keeps_spelling(spelling) => {
@@ -340,6 +349,7 @@ impl Arena {
 
     /// Returns a value with a tag (`!name`) for formats that have tags. A tag that cannot be written is dropped. `at` is the
     /// instruction that errors about the tag point at.
+    #[doc(hidden)]
     pub fn tagged<'v>(&'v self, value: Value<'v>, tag: &'v str, at: u32) -> Value<'v> {
         if super::yaml::is_tag(tag) { self.extended(Extended::Written(value, Writing::Tagged(tag, at))) } else { value }
     }
@@ -347,6 +357,7 @@ impl Arena {
 
 impl<'v> Value<'v> {
     /// Returns the content of a [`Value::Extended`].
+    #[doc(hidden)]
     pub const fn extended(&self) -> Option<&'v Extended<'v>> {
         match self {
             Value::Extended(extension) => Some(&extension.kind),
@@ -355,6 +366,7 @@ impl<'v> Value<'v> {
     }
 
     /// Returns the value without its own notation.
+    #[doc(hidden)]
     pub const fn unwritten(&self) -> Value<'v> {
         let mut value = *self;
         while let Some(Extended::Written(inner, _)) = value.extended() {
@@ -364,6 +376,7 @@ impl<'v> Value<'v> {
     }
 
     /// Returns the tag of the first list or map that has one, and the instruction that added it.
+    #[doc(hidden)]
     pub fn tagged_collection(&self) -> Option<(&'v str, u32)> {
         let mut open = vec![*self];
         while let Some(value) = open.pop().filter(|_| self.has_notation()) {
@@ -396,6 +409,7 @@ impl<'v> Value<'v> {
     }
 
     /// Returns the type and constraints of an unknown value, whatever its marks.
+    #[doc(hidden)]
     pub const fn as_unknown(&self) -> Option<&'v Unknown<'v>> {
         match self.unmarked().0.extended() {
             Some(Extended::Unknown(unknown)) => Some(unknown),

@@ -29,6 +29,7 @@ impl Arena {
     }
 
     /// Returns the underlying bump allocator, for data that is not a value.
+    #[doc(hidden)]
     pub fn bump(&self) -> &Bump {
         &self.bump
     }
@@ -39,6 +40,7 @@ impl Arena {
     }
 
     /// Returns a copy of `bytes` in the arena.
+    #[doc(hidden)]
     pub fn copy_bytes(&self, bytes: &[u8]) -> &[u8] {
         self.bump.alloc_slice_copy(bytes)
     }
@@ -70,6 +72,7 @@ impl Arena {
     }
 
     /// Returns a text value of at most `len` bytes that `write` builds in place.
+    #[doc(hidden)]
     pub fn text_with<'v>(&'v self, len: usize, write: impl FnOnce(&mut bumpalo::collections::String<'v>)) -> Value<'v> {
         let mut text = bumpalo::collections::String::with_capacity_in(len, &self.bump);
         write(&mut text);
@@ -106,6 +109,7 @@ impl Arena {
 
     /// Returns a map with the keys of `shape` and one value for each of them.
     #[inline(always)]
+    #[doc(hidden)]
     pub fn map_of_values<'v>(
         &'v self,
         shape: &'v Shape<'v>,
@@ -117,6 +121,7 @@ impl Arena {
     }
 
     /// Returns a map value with the keys of `shape` and one value for each of them.
+    #[doc(hidden)]
     pub fn shaped_map<'v>(&'v self, shape: &'v Shape<'v>, values: &'v [Value<'v>]) -> Value<'v> {
         Value::Map(self.bump.alloc(Map::new(shape, values)))
     }
@@ -195,11 +200,13 @@ impl<'v> Inputs<'v> {
     }
 
     /// Returns the layers in order of precedence.
+    #[doc(hidden)]
     pub fn layers(&self) -> [Option<&'v Map<'v>>; 2] {
         [self.over, self.base]
     }
 
     /// Returns `true` if both consist of identical layers, not merely equal ones.
+    #[doc(hidden)]
     pub fn is(&self, other: &Self) -> bool {
         let identities = |inputs: &Self| inputs.layers().map(|layer| layer.map(std::ptr::from_ref));
         identities(self) == identities(other)

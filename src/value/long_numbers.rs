@@ -104,6 +104,7 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl<'v> Inputs<'v> {
     /// Returns `true` if a number in the inputs does not fit 64 bits.
+    #[doc(hidden)]
     pub fn is_long(&self) -> bool {
         self.layers().into_iter().flatten().any(Map::is_long)
     }
@@ -126,6 +127,7 @@ impl<'v> Inputs<'v> {
     ///
     /// # Errors
     /// `input.type` with the JSON pointer of a number that is read and would lose digits before the point.
+    #[doc(hidden)]
     pub fn narrowed(&self, arena: &'v Arena, reads: &ReadPaths) -> Result<Inputs<'v>> {
         let narrowing = Narrowing { arena, reads };
         let [over, base] = self.layers();

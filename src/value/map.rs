@@ -144,17 +144,20 @@ impl<'v> Map<'v> {
 
     /// Nesting depth of lists and maps.
     #[inline(always)]
+    #[doc(hidden)]
     pub const fn depth(&self) -> u16 {
         self.summary.depth
     }
 
     /// Returns the keys and their order.
+    #[doc(hidden)]
     pub const fn shape(&self) -> &'v Shape<'v> {
         self.shape
     }
 
     /// Returns the shape's id.
     #[inline(always)]
+    #[doc(hidden)]
     pub const fn shape_id(&self) -> u32 {
         self.id
     }
@@ -185,11 +188,13 @@ impl<'v> Map<'v> {
 
     /// Returns the place of the value under `key`.
     #[inline]
+    #[doc(hidden)]
     pub fn slot(&self, key: &str) -> Option<&'v Value<'v>> {
         self.values.get(self.shape.find(key)?)
     }
 
     /// Returns the keys and the places of their values, in insertion order.
+    #[doc(hidden)]
     pub fn slots(&self) -> impl ExactSizeIterator<Item = (&'v str, &'v Value<'v>)> + use<'v> {
         self.shape.keys.iter().map(Text::as_str).zip(self.values)
     }
@@ -200,6 +205,7 @@ impl<'v> Map<'v> {
     }
 
     /// Returns the entry at `at` in byte order of the keys.
+    #[doc(hidden)]
     pub fn sorted_entry(&self, at: usize) -> Option<(&'v Text<'v>, Value<'v>)> {
         let at = *self.shape.sorted.get(at)? as usize;
         Some((self.shape.keys.get(at)?, *self.values.get(at)?))
@@ -254,7 +260,7 @@ impl<'w> Shapes<'w> {
     /// other, and numbers, `true`, `false` and `null` as they are. Texts are checked as a whole nevertheless.
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::{Dialect, Engine};
     /// use dropforge::value::{Arena, InputBuilder, ReadPaths, Shapes};
     /// let template = Engine::new().compile(Dialect::Tera, "t", "{{ image.tag }}")?;
     /// let mut paths = ReadPaths::default();

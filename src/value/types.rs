@@ -137,6 +137,7 @@ impl Arena {
 impl<'v> Value<'v> {
     /// Returns the type of the value. Lists and maps without an element type are tuples and objects, allocated in
     /// `arena`.
+    #[doc(hidden)]
     pub fn type_in(&self, arena: &'v Arena) -> Type<'v> {
         match self {
             Value::Undefined | Value::Null => Type::Dynamic,

@@ -2,11 +2,11 @@
 
 use std::error::Error;
 
-use dropforge::engine::Engine;
+use dropforge::Engine;
 use serde_json::json;
 
 /// The artifact, embedded in the binary. Its text is borrowed from here, not copied.
-static TEMPLATES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/templates.mpk"));
+static TEMPLATES: &[u8] = dropforge::include_artifact!("templates");
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();

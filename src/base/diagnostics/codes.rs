@@ -28,6 +28,7 @@ macro_rules! codes {
             }
 
             /// Returns the code with the number `number`.
+            #[doc(hidden)]
             pub fn from_number(number: u32) -> Option<Code> {
                 let at = Self::ALL.binary_search_by_key(&number, |code| code.number()).ok()?;
                 Self::ALL.get(at).copied()

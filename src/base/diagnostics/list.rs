@@ -64,6 +64,7 @@ impl Diagnostics {
 
     /// Returns the diagnostics without the secrets of a mask.
     #[must_use]
+    #[doc(hidden)]
     pub fn without(mut self, mask: &Mask) -> Self {
         mask.hide_in_all(&mut self.0);
         self
@@ -202,6 +203,7 @@ impl Identity<&str> {
 
 impl Diagnostic {
     /// Returns the identity of the error at a place. Without a place, it is that of all errors that differ only in theirs.
+    #[doc(hidden)]
     pub fn identity<'d>(&'d self, place: Option<&'d Label>) -> Identity<&'d str> {
         Identity {
             code: self.code,

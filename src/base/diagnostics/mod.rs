@@ -91,7 +91,7 @@ impl Label {
 /// An error or warning with everything needed to print it.
 ///
 /// ```
-/// use dropforge::diagnostics::{Code, Diagnostic};
+/// use dropforge::{Diagnostic, diagnostics::Code};
 /// use dropforge::text::{Source, Span};
 /// let source = Source::new("svc.tera", "name: {{ nmae }}");
 /// let error = Diagnostic::new(Code::UndefinedVariable, "variable `nmae` is not defined")
@@ -117,12 +117,15 @@ pub struct Diagnostic {
     /// that has no text.
     pub detail: Option<String>,
     /// The enclosing construct in the source of the primary label.
+    #[doc(hidden)]
     pub context: Option<Span>,
     /// The primary label first, then others, such as the include or call that led there.
     pub labels: Vec<Label>,
     /// The part of the running instruction's source that the error is about, until the machine attaches its span.
+    #[doc(hidden)]
     pub part: Option<u32>,
     /// Further errors of the same run.
+    #[doc(hidden)]
     pub also: Vec<Box<Diagnostic>>,
     /// The available names, sorted; `None` if no name was looked up.
     pub available: Option<Vec<String>>,
@@ -131,14 +134,18 @@ pub struct Diagnostic {
     /// The likely fix.
     pub help: Option<String>,
     /// The name that is wrong, and the one that is meant.
+    #[doc(hidden)]
     pub replacement: Option<(String, String)>,
     /// The cluster, or other set of inputs, that was rendered.
     pub cluster: Option<String>,
     /// The template that was rendered, if it is not the file of the first label.
+    #[doc(hidden)]
     pub template: Option<String>,
     /// Additional fields that a language's specification requires.
+    #[doc(hidden)]
     pub fields: BTreeMap<&'static str, String>,
     /// The underlying error, returned by [`source`](std::error::Error::source).
+    #[doc(hidden)]
     pub cause: Option<Arc<dyn Error + Send + Sync>>,
 }
 
@@ -179,7 +186,7 @@ impl Diagnostic {
     /// Returns the message with the explanation, in one line.
     ///
     /// ```
-    /// use dropforge::diagnostics::{Code, Diagnostic};
+    /// use dropforge::{Diagnostic, diagnostics::Code};
     /// let error = Diagnostic::new(Code::UndefinedVariable, "Unknown variable");
     /// assert_eq!(error.text(), "Unknown variable");
     /// let error = error.with_detail("There is no variable named `nmae`.");
@@ -193,6 +200,7 @@ impl Diagnostic {
     }
 
     /// Sets the enclosing construct in the source of the primary label.
+    #[doc(hidden)]
     pub fn with_context(mut self: Box<Self>, context: Span) -> Box<Self> {
         self.context = Some(context);
         self
@@ -205,6 +213,7 @@ impl Diagnostic {
     }
 
     /// Adds a place before all others.
+    #[doc(hidden)]
     pub fn first_at(self: Box<Self>, source: &Arc<Source>, span: Span, text: &str) -> Box<Self> {
         let mut error = self.at(source, span, text);
         error.labels.rotate_right(1);
@@ -212,6 +221,7 @@ impl Diagnostic {
     }
 
     /// Adds a label only if there is none yet: the innermost location wins.
+    #[doc(hidden)]
     pub fn at_if_nowhere(self: Box<Self>, source: &Arc<Source>, span: Span) -> Box<Self> {
         if self.labels.is_empty() { self.at(source, span, "") } else { self }
     }
@@ -226,6 +236,7 @@ impl Diagnostic {
     }
 
     /// Sets the names of the inputs of a run as those that are available.
+    #[doc(hidden)]
     pub fn with_inputs<S: Into<String>>(self: Box<Self>, names: impl IntoIterator<Item = S>) -> Box<Self> {
         let mut error = self.with_available(names);
         if error.available.as_ref().is_some_and(Vec::is_empty) {
@@ -269,7 +280,7 @@ impl Diagnostic {
     /// name: of the wrong name at the primary label, or of a name there that resembles an available one.
     ///
     /// ```
-    /// use dropforge::diagnostics::{Code, Diagnostic};
+    /// use dropforge::{Diagnostic, diagnostics::Code};
     /// use dropforge::text::{Source, Span};
     /// let source = Source::new("t", "{{ a.imge.tag }}");
     /// let error = Diagnostic::new(Code::UndefinedVariable, "no `imge`").at(&source, Span::new(3, 13), "");
@@ -299,12 +310,14 @@ impl Diagnostic {
     }
 
     /// Sets an additional field that a language's specification requires.
+    #[doc(hidden)]
     pub fn with_field(mut self: Box<Self>, key: &'static str, value: impl Into<String>) -> Box<Self> {
         self.fields.insert(key, value.into());
         self
     }
 
     /// Returns the message without the value that differs between clusters, or the option that gave it.
+    #[doc(hidden)]
     pub fn problem(&self) -> &str {
         self.fields.get(PROBLEM).unwrap_or(&self.message)
     }
@@ -321,6 +334,7 @@ impl Diagnostic {
     }
 
     /// Sets the cluster that was rendered. An empty name is no cluster.
+    #[doc(hidden)]
     pub fn for_cluster(mut self: Box<Self>, cluster: impl Into<String>) -> Box<Self> {
         self.cluster = Some(cluster.into()).filter(|name| !name.is_empty());
         self

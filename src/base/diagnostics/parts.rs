@@ -96,6 +96,7 @@ pub const KRM: &Layout = &[(Text, "", ""), (Help, "; ", "")];
 
 impl Diagnostic {
     /// Returns the parts of a layout that the diagnostic has. `label` is the one that it is printed at.
+    #[doc(hidden)]
     pub fn parts<'d>(&'d self, layout: &'d Layout, label: Option<&'d Label>) -> impl Iterator<Item = (Part, String)> {
         layout.iter().flat_map(move |(part, before, after)| {
             let texts = self.texts(*part, label).into_iter();
@@ -110,6 +111,7 @@ impl Diagnostic {
     /// let error = Diagnostic::new(Code::UndefinedVariable, "no `nmae`").with_help("did you mean `name`?");
     /// assert_eq!(error.written(parts::SHORT, ""), "error[E0201]: no `nmae`; did you mean `name`?");
     /// ```
+    #[doc(hidden)]
     pub fn written(&self, layout: &Layout, separator: &str) -> String {
         let parts = self.parts(layout, self.primary()).map(|(_, text)| text);
         parts.collect::<Vec<_>>().join(separator)

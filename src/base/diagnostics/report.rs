@@ -30,7 +30,7 @@ impl Diagnostic {
     /// `color` adds ANSI escapes.
     ///
     /// ```
-    /// use dropforge::diagnostics::{Code, Diagnostic};
+    /// use dropforge::{Diagnostic, diagnostics::Code};
     /// use dropforge::text::{Source, Span};
     /// let source = Source::new("svc.tera", "name: {{ nmae }}");
     /// let error = Diagnostic::new(Code::UndefinedVariable, "variable `nmae` is not defined")
@@ -76,7 +76,7 @@ impl Diagnostic {
     /// `template` (null if absent); and the additional fields that a language's specification requires.
     ///
     /// ```
-    /// use dropforge::diagnostics::{Code, Diagnostic};
+    /// use dropforge::{Diagnostic, diagnostics::Code};
     /// let json = Diagnostic::new(Code::LimitFuel, "the render took too many steps").to_json();
     /// assert_eq!(json["name"], "limit.fuel");
     /// assert!(json["file"].is_null());

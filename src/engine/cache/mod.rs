@@ -34,7 +34,7 @@ pub(super) type Digest = [u8; 32];
 ///
 /// ```
 /// # let temp = tempfile::tempdir()?;
-/// use dropforge::engine::{Cache, Dialect, Engine, Origin};
+/// use dropforge::{Cache, Dialect, Engine, Origin};
 /// let engine = || Engine::builder().template("a.tera", "{{ 1 + n }}").cache(Cache::new(temp.path())).build();
 /// assert_eq!(engine().load(Dialect::Tera, "a.tera")?.origin(), Origin::Source);
 /// assert_eq!(engine().load(Dialect::Tera, "a.tera")?.origin(), Origin::Cache);
@@ -88,6 +88,7 @@ impl Cache {
     }
 
     /// Returns what [`Cache::set_note`] stored under a key, unless it was removed since.
+    #[doc(hidden)]
     pub fn note(&self, key: &[u8; 32]) -> Option<Vec<u8>> {
         self.store.read(key)
     }
@@ -96,12 +97,13 @@ impl Cache {
     ///
     /// ```
     /// # let temp = tempfile::tempdir()?;
-    /// use dropforge::engine::Cache;
+    /// use dropforge::Cache;
     /// let cache = Cache::new(temp.path());
     /// cache.set_note(&[7; 32], b"seen");
     /// assert_eq!(cache.note(&[7; 32]).as_deref(), Some(&b"seen"[..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(hidden)]
     pub fn set_note(&self, key: &[u8; 32], note: &[u8]) {
         self.store.write(key, note);
     }

@@ -52,6 +52,7 @@ impl Programs {
     ///
     /// # Errors
     /// Those of `compile`.
+    #[doc(hidden)]
     pub fn get<E>(
         &self,
         plan: &Plan,
@@ -85,6 +86,7 @@ impl Programs {
 
     /// Returns the number of programs.
     #[cfg(test)]
+    #[doc(hidden)]
     pub fn len(&self) -> usize {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
@@ -135,6 +137,7 @@ impl ChartTemplate {
     ///
     /// # Errors
     /// Those of [`ChartTemplate::compile`].
+    #[doc(hidden)]
     pub fn lints(&self, plan: &Plan) -> std::result::Result<Vec<Box<Diagnostic>>, Diagnostics> {
         let mut lints = self.all_lints(plan)?;
         let whole = self.chart().whole();
@@ -192,8 +195,8 @@ impl Engine {
     /// The errors of [`Engine::chart`]; every syntax error of every template; `input.structure` for a missing dependency.
     ///
     /// ```
-    /// use dropforge::dialect::helm::chart::{Capabilities, ChartSource, Release, UserValues};
-    /// use dropforge::engine::Engine;
+    /// use dropforge::chart::{Capabilities, ChartSource, Release, UserValues};
+    /// use dropforge::Engine;
     /// let source = ChartSource::from_files([
     ///     ("Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
     ///     ("templates/service.yaml", "kind: {{ .Values.kind }}\n"),
@@ -238,11 +241,13 @@ impl ChartBundling {
     }
 
     /// Returns the programs, one for each set of enabled charts.
+    #[doc(hidden)]
     pub fn programs(&self) -> impl ExactSizeIterator<Item = &Template> {
         self.programs.values()
     }
 
     /// Returns lints about templates that may still render, without duplicates.
+    #[doc(hidden)]
     pub fn lints(&self) -> Vec<Box<Diagnostic>> {
         without_duplicates(self.programs().flat_map(|program| program.lints().iter().cloned()).collect())
     }

@@ -1,8 +1,8 @@
 //! Charts: templates that are rendered together, for the values of a release.
 //!
 //! ```
-//! use dropforge::dialect::helm::chart::{Capabilities, ChartSource, Release, UserValues};
-//! use dropforge::engine::Engine;
+//! use dropforge::chart::{Capabilities, ChartSource, Release, UserValues};
+//! use dropforge::Engine;
 //! let source = ChartSource::from_files([
 //!     ("Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
 //!     ("values.yaml", "port: 80\n"),

@@ -23,11 +23,13 @@ pub struct ChartRender {
 
 impl ChartRender {
     /// Returns the names of the rendered templates and their texts, in the order of rendering.
+    #[doc(hidden)]
     pub fn files(&self) -> &[(String, Text)] {
         &self.files
     }
 
     /// Returns the plan that was rendered.
+    #[doc(hidden)]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -49,6 +51,7 @@ impl ChartRender {
     }
 
     /// Returns the warnings about the documents of the templates for whose names `is_shown` holds.
+    #[doc(hidden)]
     pub fn warnings_in(&self, is_shown: &dyn Fn(&str) -> bool) -> Vec<Box<Diagnostic>> {
         let mut lints = DocumentLints::default();
         let shown = self.files.iter().filter(|(name, _)| is_shown(name));
@@ -96,6 +99,7 @@ impl ChartRender {
     ///
     /// # Errors
     /// Those of compiling and rendering.
+    #[doc(hidden)]
     pub fn record(
         &self,
         session: &mut Session,

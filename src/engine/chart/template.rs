@@ -59,6 +59,7 @@ impl ChartTemplate {
     }
 
     /// Returns the same chart with programs of its own, for plans that leave out some of its templates.
+    #[doc(hidden)]
     pub fn apart(&self) -> Self {
         let SharedChart { chart, engine, artifact, .. } = &*self.shared;
         let (chart, engine, artifact) = (chart.clone(), engine.clone(), artifact.clone());
@@ -66,11 +67,13 @@ impl ChartTemplate {
     }
 
     /// Returns the parsed chart.
+    #[doc(hidden)]
     pub fn chart(&self) -> &Chart {
         &self.shared.chart
     }
 
     /// Returns the engine that renders the chart.
+    #[doc(hidden)]
     pub fn engine(&self) -> &Engine {
         &self.shared.engine
     }
@@ -94,6 +97,7 @@ impl ChartTemplate {
     ///
     /// # Errors
     /// Those of [`Chart::plan_within`].
+    #[doc(hidden)]
     pub fn plan(
         &self,
         session: &Session,
@@ -109,6 +113,7 @@ impl ChartTemplate {
     ///
     /// # Errors
     /// Those of [`Chart::outline`].
+    #[doc(hidden)]
     pub fn outline(&self, values: &UserValues) -> std::result::Result<Plan, Diagnostics> {
         let session = Session::new();
         self.shared.chart.outline(&session.context(self.shared.engine.limits()), values)
@@ -118,6 +123,7 @@ impl ChartTemplate {
     ///
     /// # Errors
     /// The errors of [`ChartTemplate::compile`]; the first error of the templates.
+    #[doc(hidden)]
     pub fn render_in(&self, session: &mut Session, plan: Plan) -> std::result::Result<ChartRender, Diagnostics> {
         let (template, extent) = self.program(&plan, Extent::Partial)?;
         let mut texts = match run(session, &template, &plan, None) {
@@ -132,6 +138,7 @@ impl ChartTemplate {
 
     /// Works like [`ChartTemplate::render_in`] for a plan whose result depends on nothing else, such as the time or random
     /// numbers. Returns `None` for others, and if rendering fails.
+    #[doc(hidden)]
     pub fn render_constant(&self, session: &mut Session, plan: Plan) -> Option<ChartRender> {
         let (template, _) = self.program(&plan, Extent::Partial).ok()?;
         let mut texts = run_as(session, &template, &plan, How::Probe).ok()?;
@@ -143,6 +150,7 @@ impl ChartTemplate {
     ///
     /// # Errors
     /// Same as [`ChartTemplate::render_in`].
+    #[doc(hidden)]
     pub fn render_covered(
         &self,
         session: &mut Session,
@@ -168,6 +176,7 @@ impl ChartTemplate {
     /// # Errors
     /// Every syntax error of every template, or a limit; `template.unknown` for an artifact that has neither the program
     /// nor sources to compile.
+    #[doc(hidden)]
     pub fn compile(&self, plan: &Plan) -> std::result::Result<Template, Diagnostics> {
         self.program(plan, Extent::Whole).map(|(template, _)| template)
     }
@@ -177,6 +186,7 @@ impl ChartTemplate {
     ///
     /// # Errors
     /// Those of [`ChartTemplate::compile`].
+    #[doc(hidden)]
     pub fn compile_for(&self, plan: &Plan) -> std::result::Result<Template, Diagnostics> {
         self.program(plan, Extent::Partial).map(|(template, _)| template)
     }

@@ -21,9 +21,9 @@ use dropforge_machine::vm::{Moment, Observer};
 ///
 /// ```
 /// use dropforge::engine::coverage::Coverage;
-/// use dropforge::engine::{Dialect, Engine};
-/// use dropforge::value::{Arena, Inputs, Value};
-/// use dropforge::vm::Session;
+/// use dropforge::{Dialect, Engine};
+/// use dropforge::{Arena, Inputs, Value};
+/// use dropforge::Session;
 /// let template = Engine::new().compile(Dialect::Tera, "a.tera", "a\n{% if x %}\nb\n{% endif %}\n")?;
 /// let (coverage, arena) = (Coverage::new(), Arena::new());
 /// let inputs = Inputs::new(arena.map(&[("x", Value::Bool(false))]));

@@ -164,9 +164,9 @@ impl Recording {
     /// all expressions that ran.
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine};
-    /// use dropforge::value::{Arena, Inputs, Value};
-    /// use dropforge::vm::Session;
+    /// use dropforge::{Dialect, Engine};
+    /// use dropforge::{Arena, Inputs, Value};
+    /// use dropforge::Session;
     /// let template = Engine::new().compile(Dialect::Tera, "t", "a: {{ x }}, {{ x + 1 }}")?;
     /// let arena = Arena::new();
     /// let inputs = Inputs::new(arena.map(&[("x", Value::Int(1))]));

@@ -1,10 +1,10 @@
 //! Recordings of runs: the places that wrote each part of an output, what they ran within, and the inputs that flowed in.
 //!
 //! ```
-//! use dropforge::engine::{Dialect, Engine};
+//! use dropforge::{Dialect, Engine};
 //! use dropforge::bulk::values::Step;
-//! use dropforge::value::{Arena, Inputs, Value};
-//! use dropforge::vm::Session;
+//! use dropforge::{Arena, Inputs, Value};
+//! use dropforge::Session;
 //! let source = "{% for port in ports %}\n- {{ port }}{% endfor %}\n";
 //! let template = Engine::new().compile(Dialect::Tera, "ports", source)?;
 //! let arena = Arena::new();
@@ -131,6 +131,7 @@ impl Template {
     /// Renders again with the same inputs, to find out which place in the template wrote the invalid part of its output
     /// `text`, and adds it to the errors of an [`OutputCheck`](super::OutputCheck). They only get the template's name if
     /// the second output differs.
+    #[doc(hidden)]
     pub fn show_writer(&self, session: &mut Session, inputs: Inputs<'_>, text: &str, errors: &mut [RenderError]) {
         let (recording, _) = self.record(session, inputs);
         for (nth, error) in errors.iter_mut().enumerate() {
@@ -148,6 +149,7 @@ impl Template {
     ///
     /// # Errors
     /// Those of a render.
+    #[doc(hidden)]
     pub fn record(&self, session: &mut Session, inputs: Inputs<'_>) -> (Recording, Result<String>) {
         self.record_with(Recorder::default(), session, inputs)
     }
@@ -156,6 +158,7 @@ impl Template {
     ///
     /// # Errors
     /// Those of a render.
+    #[doc(hidden)]
     pub fn record_with(
         &self,
         mut recorder: Recorder,

@@ -65,6 +65,7 @@ impl Fleet {
     }
 
     /// Returns a short digest of what a cluster has alone: its own inputs, as they were written, and values files.
+    #[doc(hidden)]
     pub fn digest(&self, cluster: &Cluster) -> String {
         let own = cluster.digest();
         match self.own_files_of(cluster) {
@@ -77,6 +78,7 @@ impl Fleet {
     }
 
     /// Returns the values files that a cluster has alone.
+    #[doc(hidden)]
     pub fn own_files_of(&self, cluster: &Cluster) -> &[Arc<Source>] {
         self.own_files.get(&cluster.group()).map_or(&[], Vec::as_slice)
     }

@@ -216,11 +216,13 @@ impl Fleet {
     }
 
     /// Returns `true` if all values of some clusters are secret, because their file was decrypted.
+    #[doc(hidden)]
     pub fn has_secrets(&self) -> bool {
         self.has_secrets
     }
 
     /// Returns a reader of single clusters.
+    #[doc(hidden)]
     pub fn reader(&self) -> FleetReader<'_> {
         FleetReader::new(self)
     }
@@ -229,6 +231,7 @@ impl Fleet {
     ///
     /// # Errors
     /// `file.read_failed` if a file cannot be read, or was changed; errors of `each`.
+    #[doc(hidden)]
     pub fn each(&self, each: &mut dyn FnMut(usize, &Cluster) -> Result<()>) -> Result<()> {
         let mut reader = self.reader();
         (0..self.len()).try_for_each(|at| each(at, reader.cluster(at)?))
@@ -256,6 +259,7 @@ impl Fleet {
     ///
     /// # Errors
     /// Errors of [`Fleet::each`].
+    #[doc(hidden)]
     pub fn files_without(&self, name: &str) -> Result<Vec<&str>> {
         let mut own = None;
         self.each(&mut |at, cluster| {

@@ -94,7 +94,7 @@ fn packs(
 /// # std::fs::create_dir(&templates)?;
 /// # std::fs::write(templates.join("app.yaml.tera"), "name: {{ name }}\n")?;
 /// # use dropforge::bulk::{self, *};
-/// # use dropforge::engine::Engine;
+/// # use dropforge::Engine;
 /// # use dropforge::text::Source;
 /// use dropforge::remote::Store;
 /// # let set = discover(&[templates], None, &|name| dialect_of(name).is_some())?;
@@ -182,7 +182,7 @@ pub fn preview_of_store(
 /// # std::fs::create_dir(&templates)?;
 /// # std::fs::write(templates.join("app.yaml.tera"), "name: {{ name }}\n")?;
 /// # use dropforge::bulk::{self, *};
-/// # use dropforge::engine::Engine;
+/// # use dropforge::Engine;
 /// # use dropforge::text::Source;
 /// use dropforge::remote::Store;
 /// # let set = discover(&[templates], None, &|name| dialect_of(name).is_some())?;

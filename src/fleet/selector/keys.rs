@@ -21,6 +21,7 @@ impl Selector {
     }
 
     /// Returns `true` if the values that `get` finds are selected.
+    #[doc(hidden)]
     pub fn matches_by(&self, get: &dyn Fn(&str) -> Option<Data>) -> bool {
         self.terms.iter().all(|term| term.matches(get(&term.path).as_ref()))
     }

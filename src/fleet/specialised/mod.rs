@@ -208,7 +208,7 @@ impl Specialised {
 ///
 /// ```
 /// use dropforge::bulk::{Layers, Merge, Variants};
-/// use dropforge::engine::Engine;
+/// use dropforge::Engine;
 /// use dropforge::value::{Data, DataMap};
 /// let template = Engine::new().compile_named("t.tera", "{{ name }}{% if env == 'prod' %}!{% endif %}")?;
 /// let map = |name: &str, value: &str| DataMap::from_iter([(name.to_owned(), Data::Str(value.to_owned()))]);

@@ -3,10 +3,10 @@
 //! ```
 //! use dropforge::bulk::why::{Given, LinePlace, Question, RecordedOutput, find};
 //! use dropforge::bulk::Origin;
-//! use dropforge::engine::{Dialect, Engine};
+//! use dropforge::{Dialect, Engine};
 //! use dropforge::engine::recording::Flow;
-//! use dropforge::value::{Arena, Inputs, Value};
-//! use dropforge::vm::Session;
+//! use dropforge::{Arena, Inputs, Value};
+//! use dropforge::Session;
 //! let template = Engine::new().compile(Dialect::Tera, "web", "kind: web\nport: {{ port }}\n")?;
 //! let arena = Arena::new();
 //! let inputs = Inputs::new(arena.map(&[("port", Value::Int(80))]));

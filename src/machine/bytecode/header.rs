@@ -38,6 +38,7 @@ impl Dialect {
     }
 
     /// Returns the cargo features that enable it.
+    #[doc(hidden)]
     pub const fn features(self) -> &'static [&'static str] {
         match self {
             Dialect::Tower => &["tower"],
@@ -56,6 +57,7 @@ impl Dialect {
 
     /// Returns `true` if a render surely fails at a path of this name whose value is missing. `left` is the number of
     /// steps after the missing one, and `in_map` tells if a map lacks it.
+    #[doc(hidden)]
     pub fn fails_without(self, path: &str, left: usize, in_map: bool) -> bool {
         match (self, path.as_bytes().first()) {
             (Dialect::Helm, Some(b'!')) => true,
@@ -78,6 +80,7 @@ impl Dialect {
 
     /// Returns the name of a path without the mark that tells what a missing key is, and without the name of a root that
     /// templates write as `.`.
+    #[doc(hidden)]
     pub fn unmarked(self, path: &str) -> &str {
         match self {
             Dialect::Helm => {
@@ -92,7 +95,7 @@ impl Dialect {
     /// Returns the language of a file, by its name.
     ///
     /// ```
-    /// use dropforge::bytecode::Dialect;
+    /// use dropforge::Dialect;
     /// assert_eq!(Dialect::of_name("a/app.yaml.tera"), Some(Dialect::Tera));
     /// assert_eq!(Dialect::of_name("app.yaml"), None);
     /// ```

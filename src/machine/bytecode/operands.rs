@@ -13,14 +13,18 @@ macro_rules! choice {
 
         impl $choice {
             /// The number of variants.
+            #[doc(hidden)]
             pub const COUNT: usize = Self::NAMES.len();
             /// Every variant, in operand order.
+            #[doc(hidden)]
             pub const ALL: [Self; Self::COUNT] = [$(Self::$variant),*];
             /// The names in listings, in operand order.
+            #[doc(hidden)]
             pub const NAMES: &[&'static str] = &[$($name),*];
 
             /// Decodes an operand. The verifier rejects operands from [`Self::COUNT`] on.
             #[inline(always)]
+            #[doc(hidden)]
             pub const fn of(operand: u32) -> Self {
                 $(if operand == Self::$variant as u32 { return Self::$variant; })*
                 Self::ALL[0]
@@ -130,8 +134,10 @@ pub struct Test {
 
 impl Test {
     /// The number of tests.
+    #[doc(hidden)]
     pub const COUNT: usize = Self::NAMES.len();
     /// The names in listings, in operand order.
+    #[doc(hidden)]
     pub const NAMES: &[&'static str] = &["unless_eq", "unless_ne", "if_eq", "if_ne"];
 
     /// Returns the operand.
@@ -141,6 +147,7 @@ impl Test {
 
     /// Decodes an operand.
     #[inline(always)]
+    #[doc(hidden)]
     pub fn of(operand: u32) -> Test {
         Test { unequal: operand & 1 != 0, wanted: operand & 2 != 0 }
     }
@@ -158,6 +165,7 @@ macro_rules! kinds {
 
         impl Operand {
             /// Every kind.
+            #[doc(hidden)]
             pub const ALL: &[Operand] = &[$(Operand::$kind),*];
 
             /// Returns the name in documentation.
@@ -240,6 +248,7 @@ macro_rules! operators {
             }
 
             /// Returns the operator that an instruction applies.
+            #[doc(hidden)]
             pub fn of(op: Op) -> Option<Self> {
                 [$(BinaryOp::$op),*].into_iter().find(|operator| operator.op() == op)
             }

@@ -29,6 +29,7 @@ choice! {
 
 impl ImportKind {
     /// The kinds that a host can register.
+    #[doc(hidden)]
     pub const FUNCTIONS: [ImportKind; 3] = [ImportKind::Function, ImportKind::Filter, ImportKind::Test];
 }
 
@@ -60,6 +61,7 @@ impl Signature {
     pub const MOST: usize = 254;
 
     /// Creates the signature of a function with `count` parameters.
+    #[doc(hidden)]
     pub fn of(count: usize, hash: u32) -> Signature {
         let count = u32::try_from(count.min(Self::MOST)).unwrap_or(0);
         Signature(hash << 8 | count)
@@ -260,6 +262,7 @@ impl PieceKind {
     const ALL: [PieceKind; 3] = [PieceKind::Text, PieceKind::Before, PieceKind::Value];
 
     /// Returns the kind of text at its position, if `is_behind`, or before a value.
+    #[doc(hidden)]
     pub fn of(is_behind: bool) -> Self {
         if is_behind { PieceKind::Text } else { PieceKind::Before }
     }

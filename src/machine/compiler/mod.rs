@@ -122,6 +122,7 @@ type SyntaxTree = Arc<dyn Any + Send + Sync>;
 
 /// The value of a missing key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum MissingKey {
     /// Null, which has no keys itself.
     #[default]
@@ -134,6 +135,7 @@ pub enum MissingKey {
 
 impl MissingKey {
     /// Returns the mark before the names of paths: a language's rules see it when a key is missing.
+    #[doc(hidden)]
     pub const fn mark(self) -> &'static str {
         match self {
             MissingKey::Null => "",

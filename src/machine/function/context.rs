@@ -1,6 +1,7 @@
 //! The context of a run: the arena, the budgets, the capabilities.
 
 use std::cell::Cell;
+use std::cmp::Ordering;
 use std::time::Instant;
 
 use super::capabilities::Capabilities;
@@ -9,6 +10,7 @@ use super::mutation::Mutations;
 use super::patterns::Caches;
 use dropforge_base::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use dropforge_base::limits::{Deadline, Limit, Limits};
+use dropforge_base::stdlib::small_sort::sort_asking;
 use dropforge_value::{
     Arena, BLOCK, BadKey, Data, Entries, Extended, Inputs, Map, Shape, Text, Value, equal, narrowed_number,
 };
@@ -99,7 +101,7 @@ impl<'v> Cx<'v> {
             mutations: Mutations::default(),
             lenient: Cell::new(false),
         };
-        cx.portion();
+        cx.portion(PORTION);
         cx
     }
 
@@ -114,7 +116,7 @@ impl<'v> Cx<'v> {
         self.reserve.set(0);
         self.until.set(budgets.until);
         self.memory.set(budgets.memory);
-        self.portion();
+        self.portion(PORTION);
     }
 
     /// Sets a deadline in addition to the time limit.
@@ -122,17 +124,17 @@ impl<'v> Cx<'v> {
     pub fn set_deadline(&mut self, deadline: Option<&'v Deadline>) {
         if deadline.is_some() {
             self.deadline = deadline;
-            self.portion();
+            self.portion(PORTION);
         }
     }
 
     /// With a time limit or a deadline, sets aside all but the steps until the next clock check.
     #[inline]
-    fn portion(&self) {
+    fn portion(&self, steps: u64) {
         if self.until.get().is_some() || self.deadline.is_some() {
             let all = self.fuel();
-            self.fuel.set(all.min(PORTION));
-            self.reserve.set(all.saturating_sub(PORTION));
+            self.fuel.set(all.min(steps));
+            self.reserve.set(all.saturating_sub(steps));
         }
     }
 
@@ -237,6 +239,16 @@ impl<'v> Cx<'v> {
     #[inline(never)]
     fn spend_reserve(&self, steps: u64) -> Result<()> {
         let Some(left) = self.fuel().checked_sub(steps) else { return Err(Limit::Fuel.error(self.limits.fuel)) };
+        self.in_time()?;
+        self.fuel.set(left);
+        self.reserve.set(0);
+        // Long work that was just paid for may be over after the time is.
+        self.portion(if steps < PORTION { PORTION } else { 0 });
+        Ok(())
+    }
+
+    /// Fails if the time is over. Costs no steps: for long work that is paid for before it is done.
+    pub fn in_time(&self) -> Result<()> {
         if let Some(deadline) = self.deadline.filter(|deadline| deadline.is_over()) {
             return Err(deadline.error());
         }
@@ -244,10 +256,12 @@ impl<'v> Cx<'v> {
             let allowed = self.limits.time.unwrap_or_default();
             return Err(Limit::Time.error(u64::try_from(allowed.as_millis()).unwrap_or(u64::MAX)));
         }
-        self.fuel.set(left);
-        self.reserve.set(0);
-        self.portion();
         Ok(())
+    }
+
+    /// Sorts items whose comparisons are paid for. The sort is stable, and ends in time.
+    pub fn sort_by<T>(&self, items: &mut [T], compare: impl FnMut(&T, &T) -> Ordering) -> Result<()> {
+        sort_asking(items, compare, &mut || self.in_time())
     }
 
     /// Charges for an allocation, with one step per 64 bytes.

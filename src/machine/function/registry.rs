@@ -90,6 +90,7 @@ pub struct Feature {
 
 impl Registry {
     /// Creates a registry of these tables.
+    #[doc(hidden)]
     pub fn of(tables: &[&'static [Builtin]]) -> Self {
         let mut functions = <[OfKind; ImportKind::COUNT]>::default();
         for builtin in tables.iter().copied().flatten() {
@@ -106,11 +107,13 @@ impl Registry {
 
     /// Sets the functions of cargo features. The error of an unknown one names the feature that this build lacks.
     #[must_use]
+    #[doc(hidden)]
     pub fn with_features(self, features: &'static [Feature]) -> Self {
         Self { features, ..self }
     }
 
     /// Adds a function. Overloads are added to an overloaded function with the same name.
+    #[doc(hidden)]
     pub fn insert(&mut self, builtin: Builtin) {
         let of_kind = &mut Arc::make_mut(&mut self.functions)[builtin.kind as usize];
         let name = builtin.name.clone();
@@ -122,6 +125,7 @@ impl Registry {
     }
 
     /// Removes a builtin, unless another function has replaced it.
+    #[doc(hidden)]
     pub fn remove(&mut self, builtin: &Builtin) {
         let kept = self.get(builtin.kind, &builtin.name);
         if kept.is_some_and(|kept| matches!(kept.body, Body::Native(_) | Body::Text(_))) {
@@ -130,12 +134,14 @@ impl Registry {
     }
 
     /// Replaces a function of the same kind and name.
+    #[doc(hidden)]
     pub fn replace(&mut self, builtin: Builtin) {
         let name = builtin.name.clone();
         Arc::make_mut(&mut self.functions)[builtin.kind as usize].insert_sorted(name, Function::own(builtin));
     }
 
     /// Keeps the functions for which `keep` returns `true`.
+    #[doc(hidden)]
     pub fn retain(&mut self, keep: impl Fn(&Builtin) -> bool) {
         Arc::make_mut(&mut self.functions).iter_mut().for_each(|of_kind| of_kind.retain(|_, one| keep(one)));
     }
@@ -154,6 +160,7 @@ impl Registry {
     ///     Ok(cx.text(&format!("{text}!"))?)
     /// });
     /// ```
+    #[doc(hidden)]
     pub fn insert_closure(
         &mut self,
         name: impl Into<String>,
@@ -165,11 +172,13 @@ impl Registry {
     }
 
     /// Returns `true` if both share their functions.
+    #[doc(hidden)]
     pub fn is(&self, other: &Registry) -> bool {
         Arc::ptr_eq(&self.functions, &other.functions)
     }
 
     /// Finds a function.
+    #[doc(hidden)]
     pub fn get(&self, kind: ImportKind, name: &str) -> Option<&Function> {
         self.functions[kind as usize].get(name)
     }
@@ -180,11 +189,13 @@ impl Registry {
     }
 
     /// Every function, sorted by kind and name.
+    #[doc(hidden)]
     pub fn iter(&self) -> impl Iterator<Item = &Function> {
         self.functions.iter().flat_map(IndexMap::values)
     }
 
     /// Returns the error of an unknown function, with a suggestion.
+    #[doc(hidden)]
     pub fn unknown(&self, kind: ImportKind, name: &str) -> Box<Diagnostic> {
         let message = format!("{} `{name}` not found", kind.name());
         let error = Diagnostic::new(Code::UnknownFunction, message)
@@ -206,6 +217,7 @@ impl Registry {
     /// # Errors
     /// [`Code::UnknownFunction`] for an unknown function, [`Code::BadArgument`] if its parameters changed since the program
     /// was compiled.
+    #[doc(hidden)]
     pub fn link<'p>(&self, imports: impl Iterator<Item = Import<'p>>) -> Result<Linked> {
         self.link_with(imports, &mut |name| Err(self.unknown(ImportKind::Template, name)))
     }
@@ -214,6 +226,7 @@ impl Registry {
     ///
     /// # Errors
     /// The errors of [`Registry::link`] and of `template`.
+    #[doc(hidden)]
     pub fn link_with<'p>(
         &self,
         imports: impl Iterator<Item = Import<'p>>,

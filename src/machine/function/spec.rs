@@ -320,8 +320,8 @@ impl Builtin {
     /// exceeds a limit.
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine};
-    /// use dropforge::value::Value;
+    /// use dropforge::{Dialect, Engine};
+    /// use dropforge::Value;
     /// let engine = Engine::new();
     /// let length = engine.registry(Dialect::Tera).iter().find(|builtin| builtin.name == "length").unwrap();
     /// assert!(!length.is_total(&[Value::Int(1)]));

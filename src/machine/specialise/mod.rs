@@ -82,7 +82,7 @@ fn is_beyond(program: &Program) -> bool {
 ///
 /// ```
 /// use dropforge::specialise::Known;
-/// use dropforge::value::Value;
+/// use dropforge::Value;
 /// let cluster = Known::Fields(vec![("env", Known::Value(Value::Bool(true)))]);
 /// assert!(matches!(cluster.field("env"), Known::Value(Value::Bool(true))));
 /// assert!(matches!(cluster.field("name"), Known::Open));

@@ -17,8 +17,10 @@ use dropforge_value::{Arena, Inputs, Map, Value};
 #[derive(Debug, Default)]
 pub struct Space {
     /// The memory of a render.
+    #[doc(hidden)]
     pub arena: Arena,
     /// Compiled patterns and schemas.
+    #[doc(hidden)]
     pub caches: Caches,
     pub(super) memory: Memory,
     pub(super) made: MadePrograms,
@@ -42,10 +44,11 @@ impl Space {
     /// Calls `work` with the thread's space, which is empty.
     ///
     /// ```
-    /// use dropforge::vm::Space;
+    /// use dropforge::Space;
     /// let len = Space::of_thread(|space| space.arena().text("abc").as_str().map(str::len));
     /// assert_eq!(len, Some(3));
     /// ```
+    #[doc(hidden)]
     pub fn of_thread<R>(work: impl FnOnce(&Self) -> R) -> R {
         SPACE.with(|space| match space.try_borrow_mut() {
             Ok(mut space) => {
@@ -70,6 +73,7 @@ impl Space {
     }
 
     /// Returns a context for work outside a run, with full budgets and no inputs. It ends at the deadline of the runs.
+    #[doc(hidden)]
     pub fn context<'s>(&'s self, limits: &'s Limits) -> Cx<'s> {
         let mut cx = Cx::new(&self.arena, Inputs::default(), limits, Capabilities::NONE, &self.caches);
         cx.set_deadline(self.deadline.as_deref());
@@ -105,6 +109,7 @@ pub(super) struct ProgramState {
 /// Observations of a program's runs that speed up later ones.
 #[derive(Debug)]
 pub(super) struct Feedback {
+    #[doc(hidden)]
     pub caches: Box<[Cache]>,
     /// Further caches of the same steps, for a second shape. It may lack the key: then the index is [`ABSENT`].
     pub others: Box<[Cache]>,

@@ -23,6 +23,7 @@ use dropforge_value::{Arena, Inputs, ReadPaths, Value};
 pub struct Session {
     space: Space,
     /// A buffer for the text of results, and for output that is dropped.
+    #[doc(hidden)]
     pub text: String,
 }
 
@@ -39,11 +40,13 @@ impl Session {
     }
 
     /// Returns a context for work of the host before a render, with full budgets.
+    #[doc(hidden)]
     pub fn context<'s>(&'s self, limits: &'s Limits) -> Cx<'s> {
         self.space.context(limits)
     }
 
     /// Returns how many bytes of its memory limit the last render had left.
+    #[doc(hidden)]
     pub fn memory_left(&self) -> u64 {
         self.space.left.get()
     }

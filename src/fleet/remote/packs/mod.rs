@@ -48,7 +48,7 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted};
 /// # std::fs::create_dir(&templates)?;
 /// # std::fs::write(templates.join("app.yaml.tera"), "name: {{ name }}\n")?;
 /// # use dropforge::bulk::{self, *};
-/// # use dropforge::engine::Engine;
+/// # use dropforge::Engine;
 /// # use dropforge::text::Source;
 /// use dropforge::remote::Store;
 /// # let set = discover(&[templates], None, &|name| dialect_of(name).is_some())?;

@@ -7,7 +7,6 @@ use crate::values::compare::{equal, ordered};
 use crate::values::errors::{bad_argument, no_such_overload};
 use crate::values::{arithmetic, byte_len, maps, time, type_name};
 use dropforge_base::diagnostics::Result;
-use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_machine::function::Cx;
 use dropforge_machine::functions;
 use dropforge_value::Value;
@@ -111,13 +110,13 @@ fn sorted<'v>(cx: &Cx<'v>, list: &[Value<'v>], keys: &[Value<'v>]) -> Result<Vec
             return Err(bad_argument("list elements must be comparable"));
         }
     }
-    // A sort cannot be interrupted, so all comparisons are paid for first, by the longest key.
+    // All comparisons are paid for first, by the longest key.
     let comparisons = u64::from(keys.len().checked_ilog2().unwrap_or(0)) + 1;
     let longest = keys.iter().map(|key| byte_len(*key)).max().unwrap_or(0);
     cx.spend(comparisons.saturating_mul(keys.len() as u64).saturating_mul(1 + (longest / 64) as u64))?;
     cx.charge(keys.len() * 2 * size_of::<Value>())?;
     let mut pairs: Vec<(&Value<'v>, &Value<'v>)> = keys.iter().zip(list).collect();
-    pairs.small_sort_by(|(a, _), (b, _)| order_of_keys(**a, **b));
+    cx.sort_by(&mut pairs, |(a, _), (b, _)| order_of_keys(**a, **b))?;
     Ok(pairs.into_iter().map(|(_, value)| *value).collect())
 }
 

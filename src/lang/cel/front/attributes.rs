@@ -66,7 +66,7 @@ enum PatternPart {
 /// In text form, fields follow dots, keys are in brackets, and `*` is any field or element.
 ///
 /// ```
-/// use dropforge::dialect::cel::Pattern;
+/// use dropforge::cel::Pattern;
 /// let pattern = Pattern::new("request").field("auth").index(0).wildcard();
 /// assert_eq!(pattern.to_string(), "request.auth[0].*");
 /// assert_eq!("request.auth[0].*".parse::<Pattern>()?, pattern);

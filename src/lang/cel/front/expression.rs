@@ -24,14 +24,14 @@ use dropforge_value::{Arena, InputBuilder, Inputs, Shapes, Value, from_value};
 /// A compiled expression.
 ///
 /// ```
-/// use dropforge::dialect::cel::{Expression, registry};
+/// use dropforge::{Dialect, Engine, cel::Expression};
 /// use dropforge::limits::Limits;
 /// use dropforge::text::Source;
-/// use dropforge::value::{Inputs, Value};
-/// use dropforge::vm::Space;
+/// use dropforge::{Inputs, Value};
+/// use dropforge::Space;
 ///
 /// let limits = Limits::default();
-/// let expression = Expression::new(&Source::new("sum", "[1, 2, n].map(x, x * 2)[2]"), &registry(), &limits)?;
+/// let expression = Expression::new(&Source::new("sum", "[1, 2, n].map(x, x * 2)[2]"), Engine::new().registry(Dialect::Cel), &limits)?;
 /// let space = Space::new();
 /// let inputs = Inputs::new(space.arena().map(&[("n", Value::Int(3))]));
 /// assert!(matches!(expression.evaluate(&space, inputs, &limits)?, Value::Int(6)));
@@ -125,11 +125,13 @@ impl Expression {
     }
 
     /// Returns the tree, for static analysis.
+    #[doc(hidden)]
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
     /// Returns the program.
+    #[doc(hidden)]
     pub fn program(&self) -> &Program {
         &self.program
     }
@@ -152,7 +154,7 @@ impl Expression {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use dropforge::dialect::cel::{Expression, registry};
+    /// use dropforge::{Dialect, Engine, cel::Expression};
     /// use dropforge::{limits::Limits, text::Source};
     /// use serde::{Deserialize, Serialize};
     ///
@@ -175,7 +177,7 @@ impl Expression {
     ///     'after': duration('1.5s') + duration('1s'),
     /// }";
     /// let limits = Limits::default();
-    /// let expression = Expression::new(&Source::new("verdict", text), &registry(), &limits)?;
+    /// let expression = Expression::new(&Source::new("verdict", text), Engine::new().registry(Dialect::Cel), &limits)?;
     /// let verdict: Verdict = expression.evaluate_as(&Request { path: "/api/v1", retries: 1 }, &limits)?;
     /// assert_eq!(verdict, Verdict { allowed: true, reason: None, after: Duration::from_millis(2500) });
     ///
@@ -200,12 +202,13 @@ impl Expression {
     /// unless the expression was compiled with [`Settings::cost`].
     ///
     /// ```
-    /// use dropforge::dialect::cel::{Expression, Settings, check::Environment, registry};
+    /// use dropforge::{Dialect, Engine, cel::{Environment, Expression, Settings}};
     /// use dropforge::{diagnostics::Code, limits::Limits, text::Source, value::Inputs, vm::Space};
-    /// let (registry, limits, space) = (registry(), Limits::default(), Space::new());
-    /// let environment = Environment::new(&registry);
+    /// let (engine, limits, space) = (Engine::new(), Limits::default(), Space::new());
+    /// let registry = engine.registry(Dialect::Cel);
+    /// let environment = Environment::new(registry);
     /// let settings = Settings { cost: true, ..Settings::checked(&environment) };
-    /// let expression = Expression::with(&Source::new("e", "[1, 2, 3].map(x, x * 2)"), &settings, &registry, &limits)?;
+    /// let expression = Expression::with(&Source::new("e", "[1, 2, 3].map(x, x * 2)"), &settings, registry, &limits)?;
     /// let (value, cost) = expression.evaluate_metered(&space, Inputs::default(), &limits);
     /// assert_eq!((value.is_ok(), cost), (true, 63));
     /// let few = Limits { cost: 30, ..Limits::default() };

@@ -24,21 +24,23 @@ pub enum Declarations<'d> {
 /// Settings for parsing, checking and compiling an expression.
 ///
 /// ```
-/// use dropforge::dialect::cel::{Expression, Settings, check::Environment, registry};
+/// use dropforge::{Dialect, Engine, cel::{Environment, Expression, Settings}};
 /// use dropforge::{limits::Limits, text::Source};
-/// let (registry, limits) = (registry(), Limits::default());
-/// let mut environment = Environment::new(&registry);
+/// let (engine, limits) = (Engine::new(), Limits::default());
+/// let registry = engine.registry(Dialect::Cel);
+/// let mut environment = Environment::new(registry);
 /// environment.declare("n", "int")?;
 /// let settings = Settings::checked(&environment);
-/// let expression = Expression::with(&Source::new("e", "n > 1 ? [n] : []"), &settings, &registry, &limits)?;
+/// let expression = Expression::with(&Source::new("e", "n > 1 ? [n] : []"), &settings, registry, &limits)?;
 /// assert_eq!(expression.ty().as_deref(), Some("list(int)"));
-/// let wrong = Expression::with(&Source::new("e", "m + size(1)"), &settings, &registry, &limits).unwrap_err();
+/// let wrong = Expression::with(&Source::new("e", "m + size(1)"), &settings, registry, &limits).unwrap_err();
 /// assert_eq!(wrong.iter().count(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy)]
 pub struct Settings<'s> {
     /// Parser options.
+    #[doc(hidden)]
     pub syntax: Options,
     /// The declarations of its names.
     pub declarations: Declarations<'s>,

@@ -65,7 +65,7 @@ pub fn type_named(name: &str) -> Option<&'static str> {
 ///
 /// ```
 /// use dropforge::dialect::cel::values::type_name;
-/// use dropforge::value::Value;
+/// use dropforge::Value;
 /// assert_eq!(type_name(Value::Uint(1)), "uint");
 /// ```
 pub const fn type_name(value: Value<'_>) -> &str {

@@ -8,7 +8,6 @@ use crate::values::{
     Index, access, convert, elements, equals, is_wholly_known, list_of, machine_int, set_of, settled, shallow_type,
     type_of, types_of, unified_type,
 };
-use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_machine::function::{Cx, Fault, Outcome, Rest};
 use dropforge_machine::functions;
 use dropforge_value::{Refinement, Type, Value};
@@ -97,7 +96,7 @@ fn sort<'v>(cx: &Cx<'v>, list: Value<'v>) -> Outcome<Value<'v>> {
     cx.charge(length * 2 * size_of::<Value>())?;
     cx.spend(length as u64 * u64::from(length.checked_ilog2().unwrap_or(0)))?;
     let mut sorted = items(list).to_vec();
-    sorted.small_sort_by_key(Value::as_str);
+    cx.sort_by(&mut sorted, |a, b| a.as_str().cmp(&b.as_str()))?;
     list_of(cx, Type::String, &sorted)
 }
 

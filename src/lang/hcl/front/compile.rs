@@ -101,6 +101,7 @@ impl Executable {
     }
 
     /// The program.
+    #[doc(hidden)]
     pub fn program(&self) -> &Program {
         &self.program
     }
@@ -152,14 +153,14 @@ fn in_one_line(error: &Diagnostic) -> String {
 /// A compiled expression or template, which can be evaluated many times.
 ///
 /// ```
-/// use dropforge::dialect::hcl::{Expression, registry};
+/// use dropforge::{Dialect, Engine, hcl::Expression};
 /// use dropforge::limits::Limits;
 /// use dropforge::text::Source;
-/// use dropforge::value::{Inputs, Value};
-/// use dropforge::vm::Space;
+/// use dropforge::{Inputs, Value};
+/// use dropforge::Space;
 ///
 /// let limits = Limits::default();
-/// let expression = Expression::new(&Source::new("sum", "1 + n * 2"), &registry(), &limits)?;
+/// let expression = Expression::new(&Source::new("sum", "1 + n * 2"), Engine::new().registry(Dialect::Hcl), &limits)?;
 /// let space = Space::new();
 /// let inputs = Inputs::new(space.arena().map(&[("n", Value::Int(3))]));
 /// let answer = expression.evaluate(&space, inputs, &limits)?;
@@ -196,6 +197,7 @@ impl Expression {
     ///
     /// # Errors
     /// The syntax errors, or a limit of the code.
+    #[doc(hidden)]
     pub fn compile(parsed: Parsed<ExprId>, registry: &Registry, limits: &Limits) -> Result<Self, Diagnostics> {
         let Parsed { tree, root, diagnostics } = parsed;
         if !diagnostics.is_empty() {
@@ -206,6 +208,7 @@ impl Expression {
     }
 
     /// The tree and its root, for static analysis.
+    #[doc(hidden)]
     pub fn tree(&self) -> (&Tree, ExprId) {
         (&self.tree, self.root)
     }
@@ -215,6 +218,7 @@ impl Expression {
     }
 
     /// The compiled program.
+    #[doc(hidden)]
     pub fn program(&self) -> &Program {
         self.executable.program()
     }

@@ -69,7 +69,7 @@ impl Front for HclFront {
 /// Values may be any expressions and call the functions of the language. There are no variables.
 ///
 /// ```
-/// use dropforge::dialect::hcl::read_data;
+/// use dropforge::hcl::read_data;
 /// use dropforge::limits::Limits;
 /// use dropforge::text::Source;
 /// use dropforge::value::Data;

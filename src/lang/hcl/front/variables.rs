@@ -20,7 +20,7 @@ use dropforge_value::{Arena, Data, DataMap, InputBuilder, ReadPaths, Shapes, Ste
 /// arguments `name = TYPE`. Blocks of other types are ignored, unless their type resembles `variable`.
 ///
 /// ```
-/// use dropforge::dialect::hcl::Variables;
+/// use dropforge::hcl::Variables;
 /// use dropforge::limits::Limits;
 /// use dropforge::text::Source;
 /// use dropforge::value::{Data, DataMap};
@@ -95,6 +95,7 @@ impl Variables {
 
     /// Adds the defaults of missing variables to `values`, and converts values to the types of their variables. A value that
     /// cannot be converted stays.
+    #[doc(hidden)]
     pub fn complete(&self, values: &mut DataMap) {
         let completed = self.evaluate(values, |evaluation, declared, _| {
             let value = |variable| Some((variable, evaluation.value(variable).ok().flatten()?));
@@ -106,6 +107,7 @@ impl Variables {
 
     /// Returns the errors of completed values, each with the path of the value: missing values, values that do not fit
     /// their types, and conditions that do not hold.
+    #[doc(hidden)]
     pub fn errors(&self, values: &DataMap) -> Vec<(Vec<Step>, Box<Diagnostic>)> {
         let whole = |variable: &Variable<'_>| vec![Step::Key(variable.name.clone())];
         self.evaluate(values, |evaluation, declared, _| {
@@ -135,6 +137,7 @@ impl Variables {
 
     /// Returns the paths of all that the values of variables keep when they are converted: a value whose type is an object
     /// keeps its attributes. [`ReadPaths::ITEM`] stands for any item or element.
+    #[doc(hidden)]
     pub fn kept(&self) -> Vec<Vec<String>> {
         let (space, mut kept) = (Space::new(), Vec::new());
         let cx = space.context(&self.limits);
@@ -149,7 +152,7 @@ impl Variables {
     ///
     /// ```
     /// use dropforge::bulk::values::Step;
-    /// use dropforge::dialect::hcl::Variables;
+    /// use dropforge::hcl::Variables;
     /// use dropforge::limits::Limits;
     /// use dropforge::schema::is_secret;
     /// use dropforge::text::Source;
@@ -159,6 +162,7 @@ impl Variables {
     /// assert!(secret("token") && !secret("port"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(hidden)]
     pub fn schema(&self) -> &Data {
         let map = |entries: Vec<(String, Data)>| Data::Map(entries.into_iter().collect());
         self.schema.get_or_init(|| {
@@ -174,6 +178,7 @@ impl Variables {
     }
 
     /// Returns the place of the default of a variable.
+    #[doc(hidden)]
     pub fn default_place(&self, name: &str) -> Option<(Arc<Source>, Span)> {
         let declared = self.declared(&mut Vec::new());
         let Location { source, span } = declared.iter().find(|one| one.name == name)?.default.as_ref()?.location();

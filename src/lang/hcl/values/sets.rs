@@ -10,7 +10,6 @@ use hashbrown::HashMap;
 use super::elements::element_of;
 use super::json::push_quoted;
 use super::{contains_marked, equals, marked_by, number_of, unmark_deep};
-use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_machine::function::{Cx, Outcome};
 use dropforge_value::{Extended, Layout, Type, Value};
 
@@ -41,19 +40,19 @@ pub fn set_of<'v>(cx: &Cx<'v>, element: Type<'v>, items: &[Value<'v>]) -> Outcom
         }
         plain.push(element_of(cx, element, item));
     }
-    let distinct = if sorted_texts(&mut plain) { plain } else { distinct(cx, &plain)? };
+    let distinct = if sorted_texts(cx, &mut plain)? { plain } else { distinct(cx, &plain)? };
     let set = cx.arena().typed(cx.arena().set_type(element), cx.list(&distinct)?);
     marked_by(cx, set, &marks)
 }
 
 /// Sorts `items` and removes duplicates if all are strings. Returns `false` otherwise.
-fn sorted_texts(items: &mut Vec<Value<'_>>) -> bool {
+fn sorted_texts<'v>(cx: &Cx<'v>, items: &mut Vec<Value<'v>>) -> Outcome<bool> {
     if !items.iter().all(|item| matches!(item, Value::Str(_))) {
-        return false;
+        return Ok(false);
     }
-    items.small_sort_by_key(Value::as_str);
+    cx.sort_by(items, |a, b| a.as_str().cmp(&b.as_str()))?;
     items.dedup_by(|a, b| a.as_str() == b.as_str());
-    true
+    Ok(true)
 }
 
 /// Removes duplicates and sorts in the order of a set.
@@ -62,7 +61,7 @@ fn distinct<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Outcome<Vec<Value<'v>>> {
     let order = |(a, key): &(Value<'v>, String), (b, other): &(Value<'v>, String)| {
         order(*a, *b).then_with(|| scalar_order(*a, *b).unwrap_or(key.cmp(other)))
     };
-    index.elements.small_sort_by(order);
+    cx.sort_by(&mut index.elements, order)?;
     Ok(index.into_elements())
 }
 

@@ -6,7 +6,6 @@ use super::strings::repetitions;
 use crate::values::{print, strings, strval, text_bytes};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::characters::{push_quoted, quoted_len};
-use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_base::stdlib::{byte_texts, strings as plain};
 use dropforge_machine::function::{Cx, Growing, Rest, Written, written};
 use dropforge_machine::functions;
@@ -136,6 +135,6 @@ fn sort_alpha<'v>(cx: &Cx<'v>, list: Value<'v>) -> Result<Value<'v>> {
     }
     let mut texts = texts(cx, list)?;
     cx.spend(texts.len() as u64 * u64::from(texts.len().checked_ilog2().unwrap_or(0)))?;
-    texts.small_sort_by_key(|text| text_bytes(*text));
+    cx.sort_by(&mut texts, |a, b| text_bytes(*a).cmp(&text_bytes(*b)))?;
     strings(cx, &texts)
 }

@@ -81,6 +81,7 @@ impl ChartSource {
     ///
     /// # Errors
     /// `input.syntax` for an archive that cannot be unpacked; `template.outside_root`; `limit.*`.
+    #[doc(hidden)]
     pub fn unpacked(&self) -> Result<Self> {
         let mut budget = Budget::new(self.bounds);
         self.files.iter().try_for_each(|file| budget.take(&file.path, file.bytes().len() as u64))?;

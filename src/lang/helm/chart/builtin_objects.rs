@@ -103,6 +103,7 @@ impl Default for HelmVersion {
 
 /// A minor version of Helm, which decides what charts see of the tool and of a cluster that is not asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum HelmLine {
     /// Helm 4.2, with Kubernetes 1.36.
     V4_2,

@@ -40,6 +40,7 @@ pub struct Hook {
 
 /// An event in the life of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum HookEvent {
     /// `pre-install`
     PreInstall,

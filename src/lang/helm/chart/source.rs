@@ -150,6 +150,7 @@ impl ChartSource {
     ///
     /// # Errors
     /// Same as [`ChartSource::open`].
+    #[doc(hidden)]
     pub fn open_following(path: impl AsRef<Path>, follow: &[PathBuf]) -> Result<Self> {
         let path = path.as_ref();
         if path.is_dir() {
@@ -164,6 +165,7 @@ impl ChartSource {
     ///
     /// # Errors
     /// `file.read_failed`; `template.outside_root` for links that lead out of the directory; `limit.*`.
+    #[doc(hidden)]
     pub fn directory(root: impl AsRef<Path>, bounds: Bounds) -> Result<Self> {
         Self::of_directory(root.as_ref(), bounds, &[])
     }
@@ -178,6 +180,7 @@ impl ChartSource {
     ///
     /// # Errors
     /// `input.syntax`; `template.outside_root` for paths that lead out of the archive; `limit.*`.
+    #[doc(hidden)]
     pub fn archive(bytes: &[u8], bounds: Bounds) -> Result<Self> {
         Ok(Self {
             files: archive::unpacked_files(bytes, &mut Budget::new(bounds))?,
@@ -205,12 +208,14 @@ impl ChartSource {
     /// Sets the path of the chart's directory. Diagnostics name its files by their paths below it, and not by the name of
     /// the chart.
     #[must_use]
+    #[doc(hidden)]
     pub fn in_folder(self, path: &str) -> Self {
         Self { folder: Some(path.into()), ..self }
     }
 
     /// Returns the chart with other content of the file at `path`.
     #[must_use]
+    #[doc(hidden)]
     pub fn with_content(&self, path: &str, content: &str) -> Self {
         let changed = |one: &ChartFile| match one.path == path {
             true => ChartFile { path: one.path.clone(), content: Content::of(content.as_bytes()), value: None },
@@ -223,6 +228,7 @@ impl ChartSource {
     ///
     /// # Errors
     /// `limit.source_bytes` if they are longer than a file of a chart may be.
+    #[doc(hidden)]
     pub fn with_schemas(mut self, documents: &BTreeMap<String, String>) -> Result<Self> {
         self.files.retain(|file| !file.is_fetched());
         if !documents.is_empty() {

@@ -52,6 +52,7 @@ impl UserValues {
 
     /// Makes these the values of a test, whose chart is rendered as by helm-unittest: without dependencies that are not in
     /// `charts/`, for any version of Kubernetes, and with the nulls among its defaults, as Helm 3 has them.
+    #[doc(hidden)]
     pub fn of_test(&mut self) {
         self.is_of_test = true;
     }
@@ -59,6 +60,7 @@ impl UserValues {
     /// Marks `name`, `cluster` and the first keys of dotted `paths` as keys that tell a fleet about its clusters. If a
     /// cluster gives one, it is no error that the schema of the chart allows no such property. A schema that has it
     /// checks it.
+    #[doc(hidden)]
     pub fn of_fleet<'k>(&mut self, paths: impl IntoIterator<Item = &'k str>) {
         let paths = ["name", "cluster"].into_iter().chain(paths);
         let keys = paths.map(|path| path.split_once('.').map_or(path, |(key, _)| key).to_owned());
@@ -83,6 +85,7 @@ impl UserValues {
     }
 
     /// Adds values that were read elsewhere. Numbers should be floats.
+    #[doc(hidden)]
     pub fn map(&mut self, values: DataMap) {
         overlay(Arc::make_mut(&mut self.files), values.clone());
         overlay(&mut self.values, values);
@@ -93,6 +96,7 @@ impl UserValues {
     ///
     /// # Errors
     /// `input.set_conflict`.
+    #[doc(hidden)]
     pub fn with_cluster(&self, mut own: DataMap, is_table: bool) -> Result<Self> {
         if !is_table {
             own.values_mut().for_each(to_floats);
@@ -181,6 +185,7 @@ impl UserValues {
     }
 
     /// Returns the texts of the files, in order.
+    #[doc(hidden)]
     pub fn sources(&self) -> Arc<[Arc<Source>]> {
         self.sources.clone()
     }
@@ -193,6 +198,7 @@ impl UserValues {
     }
 
     /// Returns the merged values.
+    #[doc(hidden)]
     pub fn values(&self) -> &DataMap {
         &self.values
     }

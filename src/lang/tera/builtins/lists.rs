@@ -12,7 +12,6 @@ use super::strings::unescaped;
 use super::values::{Charged, json};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::paths::{BadPath, step_index, steps};
-use dropforge_base::stdlib::small_sort::SmallSort as _;
 use dropforge_machine::function::{Cx, excerpt};
 use dropforge_machine::functions;
 use dropforge_value::{JsonStyle, List, Value};
@@ -225,7 +224,7 @@ fn sort_as<'v, K>(
         let key = key(found).ok_or_else(|| wrong(SORT, "value", &format!("{wanted} as the first one is"), found))?;
         keyed.push((key, *item));
     }
-    keyed.small_sort_by(|a, b| order(&a.0, &b.0));
+    cx.sort_by(&mut keyed, |a, b| order(&a.0, &b.0))?;
     cx.list_of(keyed.iter().map(|(_, item)| *item))
 }
 

@@ -63,7 +63,7 @@ pub fn plus_tables() -> Vec<&'static [Builtin]> {
 /// Returns a registry of all builtins.
 ///
 /// ```
-/// use dropforge::bytecode::ImportKind;
+/// use dropforge::ImportKind;
 /// use dropforge::dialect::tera::builtins::{plain, registry};
 /// let registry = registry();
 /// assert!(registry.get(ImportKind::Filter, "upper").is_some());

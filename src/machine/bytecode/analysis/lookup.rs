@@ -399,7 +399,7 @@ fn item<'w>(items: &'w [Data], key: StepKey<'w>) -> Fact<'w> {
 ///
 /// ```
 /// use dropforge::bytecode::analysis::missing;
-/// use dropforge::engine::{Dialect, Engine};
+/// use dropforge::{Dialect, Engine};
 /// use dropforge::value::Data;
 /// let source = "{% if tls.on %}{{ tls.cert }}{% endif %}{{ image.tga }}{{ zone | default(value=1) }}";
 /// let template = Engine::new().compile(Dialect::Tera, "t", source)?;

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use dropforge::bytecode::analysis::Reads;
-//! use dropforge::engine::{Dialect, Engine};
+//! use dropforge::{Dialect, Engine};
 //! let source = "{% for port in service.ports %}{{ port.number }}{% endfor %}";
 //! let template = Engine::new().compile(Dialect::Tera, "ports", source)?;
 //! let reads = Reads::of(template.program());
@@ -35,7 +35,7 @@ impl Program {
     /// Adds the paths that the program reads to `paths`.
     ///
     /// ```
-    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::{Dialect, Engine};
     /// use dropforge::value::ReadPaths;
     /// let source = "{% for port in ports %}{{ port.number }}{% endfor %}";
     /// let template = Engine::new().compile(Dialect::Tera, "t", source)?;
@@ -132,7 +132,7 @@ pub fn places_of_reads(program: &Program) -> Vec<PlacedRead> {
 ///
 /// ```
 /// use dropforge::bytecode::analysis::inputs;
-/// use dropforge::engine::{Dialect, Engine};
+/// use dropforge::{Dialect, Engine};
 /// let source = "{% for port in ports %}{{ port.name }}{{ host }}{% endfor %}";
 /// let template = Engine::new().compile(Dialect::Tera, "t", source)?;
 /// assert_eq!(inputs(template.program()), ["host", "ports"]);

@@ -31,7 +31,7 @@
 //!
 //! ```
 //! use dropforge::bytecode::{Bundle, Entry, encode};
-//! use dropforge::engine::{Dialect, Engine};
+//! use dropforge::{Dialect, Engine};
 //! let template = Engine::new().compile(Dialect::Tera, "hello.tera", "Hello {{ name }}!")?;
 //! let entry = Entry { name: "hello.tera", program: template.program(), escape: false, executable: false, reaches: &[], residual: None };
 //! let bytes = encode(&[entry], false)?;

@@ -27,9 +27,11 @@ pub struct HostArgs<'a> {
 /// An index or a name of an argument.
 pub trait ArgKey {
     /// Returns the argument.
+    #[doc(hidden)]
     fn find<'a>(&self, args: &HostArgs<'a>) -> Option<Value<'a>>;
 
     /// Returns the name for messages.
+    #[doc(hidden)]
     fn name(&self) -> String;
 }
 

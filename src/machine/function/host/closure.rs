@@ -25,12 +25,14 @@ use dropforge_value::Value;
 /// ```
 pub trait HostFunction<P>: Send + Sync + 'static {
     /// Returns the parameters.
+    #[doc(hidden)]
     fn params() -> HostParams;
 
     /// Calls the closure.
     ///
     /// # Errors
     /// The arguments do not fit; the error of the function; a limit of the render.
+    #[doc(hidden)]
     fn call<'v>(&self, cx: &Cx<'v>, args: &HostArgs<'_>) -> Result<Value<'v>, HostFault>;
 }
 

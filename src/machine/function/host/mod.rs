@@ -96,7 +96,7 @@ impl Builtin {
     /// `"probe"` or `"probe(n, s?)"`.
     ///
     /// ```
-    /// use dropforge::bytecode::ImportKind;
+    /// use dropforge::ImportKind;
     /// use dropforge::function::Builtin;
     /// let probe = Builtin::host(ImportKind::Function, "probe(n, s)", |n: i64, s: &str| format!("{n}{s}"));
     /// assert_eq!(probe.name, "probe");

@@ -44,15 +44,18 @@ impl<'a> Taking<'a> {
 /// other type, an `Option` of these, [`Further`] for all further arguments, or [`HostArgs`] for all of them.
 pub trait Parameter {
     /// The type, with the lifetime of a call.
+    #[doc(hidden)]
     type Of<'a>;
 
     /// Adds the parameter to those of the function.
+    #[doc(hidden)]
     fn declare(params: &mut HostParams);
 
     /// Takes the argument of a call.
     ///
     /// # Errors
     /// The argument has another type.
+    #[doc(hidden)]
     fn take<'a>(from: &mut Taking<'a>) -> Result<Self::Of<'a>, HostFault>;
 }
 

@@ -21,6 +21,7 @@ pub trait HostResult {
     ///
     /// # Errors
     /// The error of the function; the value does not serialize; a limit of the render.
+    #[doc(hidden)]
     fn into_value<'v>(self, cx: &Cx<'v>) -> Result<Value<'v>, HostFault>;
 }
 

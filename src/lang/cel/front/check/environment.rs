@@ -66,7 +66,7 @@ pub struct Declared<'d> {
 /// container.
 ///
 /// ```
-/// use dropforge::dialect::cel::check::Environment;
+/// use dropforge::cel::Environment;
 /// use dropforge::function::Registry;
 /// let mut environment = Environment::new(&Registry::default()).in_container("shop.cart");
 /// environment.declare("shop.total", "double").unwrap();
@@ -237,6 +237,7 @@ impl Environment {
     }
 
     /// Returns the types.
+    #[doc(hidden)]
     pub fn types(&mut self) -> &mut Types {
         &mut self.types
     }

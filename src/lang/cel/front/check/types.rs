@@ -129,11 +129,13 @@ impl Types {
 
     /// Returns the number of types.
     #[allow(clippy::len_without_is_empty)] // there are always some
+    #[doc(hidden)]
     pub fn len(&self) -> usize {
         self.kinds.len()
     }
 
     /// Returns the type of this kind.
+    #[doc(hidden)]
     pub fn add(&mut self, kind: Kind) -> TypeId {
         let id = |at: usize| TypeId(u32::try_from(at).unwrap_or(u32::MAX));
         let (at, is_new) = self.kinds.insert_full(kind);
@@ -168,6 +170,7 @@ impl Types {
     }
 
     /// Adds an object. Two objects are never the same type.
+    #[doc(hidden)]
     pub fn add_object(&mut self, object: Object) -> TypeId {
         let at = u32::try_from(self.objects.len()).unwrap_or(u32::MAX);
         self.objects.push(object);
@@ -175,11 +178,13 @@ impl Types {
     }
 
     /// Returns the kind of a type.
+    #[doc(hidden)]
     pub fn kind(&self, id: TypeId) -> &Kind {
         self.kinds.get_index(id.0 as usize).unwrap_or(&Kind::Error)
     }
 
     /// Returns an object.
+    #[doc(hidden)]
     pub fn object(&self, at: u32) -> Option<&Object> {
         self.objects.get(at as usize)
     }
@@ -208,6 +213,7 @@ impl Types {
     }
 
     /// Returns the common type of the values of an object.
+    #[doc(hidden)]
     pub fn values_of(&self, object: u32) -> TypeId {
         let object = self.object(object);
         Self::common(object.into_iter().flat_map(|object| object.fields.values().chain(&object.rest)).copied())

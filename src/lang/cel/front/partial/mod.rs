@@ -82,6 +82,7 @@ pub struct Residual {
 
 impl Residual {
     /// Returns its tree, with the positions of the whole expression.
+    #[doc(hidden)]
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
@@ -112,15 +113,15 @@ impl Expression {
     /// The error that the expression has whatever the unknown attributes are, or a limit that was reached.
     ///
     /// ```
-    /// use dropforge::dialect::cel::{Expression, Partial, Pattern, registry};
+    /// use dropforge::{Dialect, Engine, cel::{Expression, Partial, Pattern}};
     /// use dropforge::limits::Limits;
     /// use dropforge::text::Source;
-    /// use dropforge::value::{Inputs, Value};
-    /// use dropforge::vm::Space;
+    /// use dropforge::{Inputs, Value};
+    /// use dropforge::Space;
     ///
     /// let limits = Limits::default();
     /// let text = "request.method in allowed && request.user.startsWith(prefix + '-')";
-    /// let policy = Expression::new(&Source::new("policy", text), &registry(), &limits)?;
+    /// let policy = Expression::new(&Source::new("policy", text), Engine::new().registry(Dialect::Cel), &limits)?;
     /// let space = Space::new();
     /// let (arena, user) = (space.arena(), Pattern::new("request").field("user"));
     /// let known = [

@@ -342,11 +342,13 @@ fn add<'r>(whole: &mut Attributes<'r>, part: Attributes<'r>, diagnostics: &mut D
 }
 
 /// An error of the structure of a body.
+#[doc(hidden)]
 pub fn structure(summary: impl Into<String>, detail: impl Into<String>) -> Box<Diagnostic> {
     Diagnostic::new(Code::InputStructure, summary).with_detail(detail)
 }
 
 /// An error of the type of a value.
+#[doc(hidden)]
 pub fn mistyped(summary: impl Into<String>, detail: impl Into<String>) -> Box<Diagnostic> {
     Diagnostic::new(Code::InputType, summary).with_detail(detail)
 }
@@ -401,6 +403,7 @@ impl Location<'_> {
 }
 
 /// Labels a diagnostic with a location, if there is one.
+#[doc(hidden)]
 pub fn locate(location: Option<Location<'_>>, diagnostic: Box<Diagnostic>) -> Box<Diagnostic> {
     match location {
         Some(location) => location.label(diagnostic),

@@ -176,6 +176,7 @@ impl<'r> BodyExpression<'r> {
 
     /// Reads the expression as a type expression. A string of the JSON syntax contains one in the native syntax, whose
     /// errors are reported at the string. Returns `None` if the expression cannot be a type expression.
+    #[doc(hidden)]
     pub fn type_expr<'v>(&self, cx: &Cx<'v>, mode: Mode<'_, 'v>) -> Option<TypeExpr<'v>> {
         let mut read = self.as_native(|tree, id| typeexpr::read(cx, tree, id, mode))?;
         if let Written::Json(..) = self.written {
@@ -313,6 +314,7 @@ impl<'r> Reference<'r> {
 
 /// A body, and the iterators of the `dynamic` blocks around it.
 #[derive(Debug, Clone)]
+#[doc(hidden)]
 pub struct DynamicNode<'r> {
     name: String,
     body: Body<'r>,
@@ -346,6 +348,7 @@ impl<'r> DynamicNode<'r> {
 
 /// Returns the variables of a body, and its child bodies to visit next. The variables are those of its `dynamic` blocks
 /// and, with `content`, of its attributes.
+#[doc(hidden)]
 pub fn visit_dynamic<'r>(
     node: &DynamicNode<'r>,
     schema: &BodySchema,

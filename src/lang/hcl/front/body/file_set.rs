@@ -11,10 +11,10 @@ const DOUBLINGS: usize = 32;
 /// it, so it has to live longer than the context: here it does, whenever it is added.
 ///
 /// ```
-/// use dropforge::dialect::hcl::body::{BodySchema, Context, File, FileSet};
+/// use dropforge::hcl::body::{BodySchema, Context, File, FileSet};
 /// use dropforge::limits::Limits;
 /// use dropforge::text::Source;
-/// use dropforge::vm::Space;
+/// use dropforge::Space;
 ///
 /// let (limits, space, files, mut diagnostics) = (Limits::default(), Space::new(), FileSet::new(), Vec::new());
 /// let (context, schema) = (Context::new(&space, &limits), BodySchema::new().required("port"));

@@ -5,10 +5,10 @@
 //! error: diagnostics are collected, and the content is as complete as possible.
 //!
 //! ```
-//! use dropforge::dialect::hcl::body::{BodySchema, Context, File};
+//! use dropforge::hcl::body::{BodySchema, Context, File};
 //! use dropforge::limits::Limits;
 //! use dropforge::text::Source;
-//! use dropforge::vm::Space;
+//! use dropforge::Space;
 //!
 //! let source = Source::new("service.hcl", "port = 8000 + 80\nroute \"/a\" {}\n");
 //! let (limits, space, mut diagnostics) = (Limits::default(), Space::new(), Vec::new());
@@ -117,6 +117,7 @@ impl<'r> Context<'r> {
     }
 
     /// Returns the context with strings of the JSON syntax as templates.
+    #[doc(hidden)]
     pub fn evaluating(&self) -> Self {
         Self { literal: false, ..self.clone() }
     }
@@ -178,6 +179,7 @@ impl<'r> Context<'r> {
     }
 
     /// Stops all evaluation after a limit was reached.
+    #[doc(hidden)]
     pub fn stop(&self, limit: Box<Diagnostic>, diagnostics: &mut DiagnosticList) {
         if !self.shared.stopped.replace(true) {
             diagnostics.push(limit);
@@ -185,6 +187,7 @@ impl<'r> Context<'r> {
     }
 
     /// Runs `work` on values within the budgets of the context.
+    #[doc(hidden)]
     pub fn with_cx<T>(&self, work: impl FnOnce(&Cx<'r>) -> T) -> T {
         let Shared { space, limits, capabilities, budgets, .. } = &*self.shared;
         let cx = Cx::new(space.arena(), self.variables(), limits, *capabilities, &space.caches);
@@ -195,6 +198,7 @@ impl<'r> Context<'r> {
     }
 
     /// Runs `work` on values. `error` formats a fault of the values, and a limit stops all evaluation.
+    #[doc(hidden)]
     pub fn attempt<T>(
         &self,
         diagnostics: &mut DiagnosticList,

@@ -4,16 +4,16 @@
 //! from a specification file ([`SpecFile`]), which the reference's tool `hcldec` reads, too.
 //!
 //! ```
-//! use dropforge::dialect::hcl::body::{Context, File};
-//! use dropforge::dialect::hcl::{decode::{Collection, Spec}, registry};
+//! use dropforge::hcl::body::{Context, File};
+//! use dropforge::{Dialect, Engine, hcl::decode::{Collection, Spec}};
 //! use dropforge::limits::Limits;
 //! use dropforge::text::Source;
 //! use dropforge::value::Type;
-//! use dropforge::vm::Space;
+//! use dropforge::Space;
 //!
 //! let source = Source::new("ports.hcl", "port { number = 80 }\nport { number = \"443\" }\n");
 //! let (limits, space, mut diagnostics) = (Limits::default(), Space::new(), Vec::new());
-//! let file = File::native(&source, &registry(), &limits);
+//! let file = File::native(&source, Engine::new().registry(Dialect::Hcl), &limits);
 //! let context = Context::new(&space, &limits);
 //! let spec = Spec::blocks("port", Collection::List, Spec::attr("number", Type::Number, true));
 //! let value = spec.decode(&file.body(), &context, &mut diagnostics);

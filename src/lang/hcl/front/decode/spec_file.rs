@@ -30,11 +30,11 @@ const BLOCKS: &str = "object array literal attr block block_list block_map block
 /// A specification from a file, with the variables and functions of the file.
 ///
 /// ```
-/// use dropforge::dialect::hcl::body::Context;
-/// use dropforge::dialect::hcl::decode::SpecFile;
+/// use dropforge::hcl::body::Context;
+/// use dropforge::hcl::decode::SpecFile;
 /// use dropforge::limits::Limits;
 /// use dropforge::text::Source;
-/// use dropforge::vm::Space;
+/// use dropforge::Space;
 ///
 /// let source = Source::new("s.hcldec", "block_list {\n  block_type = \"port\"\n  attr { \n name = \"n\"\n type = number\n }\n}");
 /// let (limits, space, mut diagnostics) = (Limits::default(), Space::new(), Vec::new());
@@ -43,6 +43,7 @@ const BLOCKS: &str = "object array literal attr block block_list block_map block
 /// assert_eq!(spec.spec.implied_schema().blocks[0].name, "port");
 /// ```
 #[derive(Debug, Clone)]
+#[doc(hidden)]
 pub struct SpecFile<'r> {
     /// The specification.
     pub spec: Spec<'r>,

@@ -16,8 +16,8 @@ use dropforge_value::{Extended, Value};
 /// The text of a valid expression.
 ///
 /// ```
-/// use dropforge::dialect::hcl::edit::EditExpression;
-/// use dropforge::value::Value;
+/// use dropforge::hcl::edit::EditExpression;
+/// use dropforge::Value;
 /// let zone = EditExpression::variable("var")?.attribute("zones")?.index(Value::Int(0))?;
 /// let call = EditExpression::call("upper", &[zone])?;
 /// assert_eq!(call.to_string(), "upper(var.zones[0])");

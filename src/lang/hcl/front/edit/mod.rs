@@ -23,8 +23,8 @@ pub use expression::EditExpression;
 /// A configuration to edit.
 ///
 /// ```
-/// use dropforge::dialect::hcl::edit::{Document, EditExpression};
-/// use dropforge::value::Value;
+/// use dropforge::hcl::edit::{Document, EditExpression};
+/// use dropforge::Value;
 /// use dropforge::{limits::Limits, text::Source};
 /// let source = Source::new("main.tf", "a  =  1 # one\nb \"c\" {\n}\n");
 /// let mut document = Document::parse(&source, &Limits::default())?;

@@ -25,7 +25,7 @@ impl Placed {
 /// Formats a configuration. Only blanks change, even if the syntax is invalid.
 ///
 /// ```
-/// use dropforge::dialect::hcl::format::format;
+/// use dropforge::hcl::format::format;
 /// assert_eq!(format("a{\nb=[1,2]#c\nlong  =d\n}\n"), "a {\n  b    = [1, 2] #c\n  long = d\n}\n");
 /// ```
 pub fn format(source: &str) -> String {

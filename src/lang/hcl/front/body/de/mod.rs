@@ -14,8 +14,8 @@
 //! has the field `...`. Errors are diagnostics with their locations.
 //!
 //! ```
-//! use dropforge::dialect::hcl::body::{Context, File, from_body};
-//! use dropforge::dialect::hcl::registry;
+//! use dropforge::hcl::body::{Context, File, from_body};
+//! use dropforge::{Dialect, Engine};
 //! use dropforge::{limits::Limits, text::Source, vm::Space};
 //! use serde::Deserialize;
 //!
@@ -42,7 +42,7 @@
 //!
 //! let text = "service \"web\" {\n  port = \"80\" + 8000\n  route \"/\" { methods = [\"GET\"] }\n  route \"/up\" {}\n}\n";
 //! let (limits, space) = (Limits::default(), Space::new());
-//! let file = File::native(&Source::new("services.hcl", text), &registry(), &limits);
+//! let file = File::native(&Source::new("services.hcl", text), Engine::new().registry(Dialect::Hcl), &limits);
 //! let config: Config = from_body(&file.body(), &Context::new(&space, &limits)).unwrap();
 //! let web = &config.service[0];
 //! assert_eq!((web.name.as_str(), web.port, web.route.len()), ("web", 8080, 2));
