@@ -190,7 +190,7 @@ impl<'o> Output<'o> {
     /// Removes the text after the first `start` bytes.
     pub(super) fn truncate(&mut self, start: usize) {
         if !self.bytes.is_empty() {
-            self.bytes.retain(|(at, _)| *at < start);
+            self.bytes.truncate(self.bytes.partition_point(|(at, _)| *at < start));
         }
         if self.text.is_char_boundary(start) {
             self.text.truncate(start);
