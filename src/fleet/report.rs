@@ -94,7 +94,6 @@ impl Failure {
 
 /// The result of a run.
 #[derive(Debug, Clone, Default, Serialize)]
-#[non_exhaustive]
 pub struct Report {
     /// The number of clusters in the plan.
     pub clusters: usize,
