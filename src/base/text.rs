@@ -268,11 +268,13 @@ impl Source {
     }
 
     /// Creates a source like another one, of which diagnostics show places and no text.
+    #[doc(hidden)]
     pub fn unseen(like: &Self) -> Arc<Self> {
         Arc::new(Self { is_unseen: true, ..Self::alike(like, like.text.clone()) })
     }
 
     /// Returns `true` for a source of which no text is shown.
+    #[doc(hidden)]
     pub fn is_unseen(&self) -> bool {
         self.is_unseen
     }
