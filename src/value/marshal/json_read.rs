@@ -375,7 +375,7 @@ mod tests {
             ("\"\\é\"", "invalid escape sequence \"\\\\\\xc3\" in string"),
             ("\"\\u1", "unexpected end of JSON input"),
             ("\"\\u12\"", "invalid escape sequence `\\u12\"` in string"),
-            ("\"\\u12 3\"", "invalid escape sequence \"\\\\u12 3\\\"\" in string"),
+            ("\"\\u12 3\"", "invalid escape sequence \"\\\\u12 3\" in string"),
             ("'a'", "invalid character '\\'' looking for beginning of value"),
             ("1e999", "json: cannot unmarshal number 1e999 into Go value of type float64"),
         ] {
