@@ -111,7 +111,7 @@ impl Splitter<'_> {
                 in_document(error, document)
             })?;
             out.push_str(text);
-            self.pieces.push(Piece { output, end: out.len(), document, fields, blank: false, documents: None });
+            self.pieces.push(Piece { output, end: out.len(), document, fields, ..Piece::default() });
         }
         Ok(())
     }
@@ -128,7 +128,7 @@ impl Splitter<'_> {
         self.text.clear();
         write_documents([value], format, limit, &mut self.text)?;
         out.push_str(&self.text);
-        self.pieces.push(Piece { output, end: out.len(), document, fields, blank: false, documents: None });
+        self.pieces.push(Piece { output, end: out.len(), document, fields, ..Piece::default() });
         Ok(())
     }
 }

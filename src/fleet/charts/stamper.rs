@@ -287,7 +287,7 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
             error.template = Some(manifest.source.clone());
             in_document(error, document)
         })?;
-        self.pieces.push(Piece { output, end, document, fields, blank, documents: None });
+        self.pieces.push(Piece { output, end, document, fields, blank, ..Piece::default() });
         Ok(())
     }
 }

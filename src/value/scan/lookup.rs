@@ -22,21 +22,12 @@ pub fn word_at<'t>(document: &'t str, path: &str) -> Option<&'t str> {
 /// Returns the word after the colon of an entry of a document's root, which begins at `value`. `None` if it is not certainly
 /// one word. The document has to be valid YAML.
 pub fn word_of_entry(document: &str, value: usize, is_flow: bool) -> Option<&str> {
-    let rest = document.get(value..)?.trim_start_matches(' ');
-    if let Some(quote) = rest.chars().next().filter(|first| matches!(first, '"' | '\'')) {
-        let word = rest.get(1..)?.split(quote).next()?;
-        return is_word(word, true).then_some(word);
+    let (line, below) = first_line(document.get(value..)?);
+    if !is_flow {
+        return word((0, line, below));
     }
-    let end = rest.find(|c: char| !is_word_char(c)).unwrap_or(rest.len());
-    let (word, behind) = rest.split_at(end);
-    let ends = match behind.trim_start_matches(' ').bytes().next() {
-        None | Some(b'\n') => true,
-        Some(b'#') => behind.starts_with(' '),
-        Some(b',' | b'}') => is_flow,
-        _ => false,
-    };
-    let below = || behind.split_once('\n').map_or("", |(_, below)| below);
-    (ends && is_word(word, false) && (is_flow || !goes_on(0, below()))).then_some(word)
+    let end = line.find([',', '}']).unwrap_or(line.len());
+    word((0, line.get(..end)?, ""))
 }
 
 /// Works like [`word_at`]. Returns `Some(None)` if the document certainly has no such entry.
@@ -251,13 +242,9 @@ fn word<'t>((column, value, below): KeyLine<'t>) -> Option<&'t str> {
     (quoted.is_some() || !goes_on(column, below)).then_some(word)
 }
 
-fn is_word_char(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-')
-}
-
 /// Returns `true` for a text that is one word, and as a plain scalar nothing else.
 fn is_word(text: &str, is_quoted: bool) -> bool {
-    let is_word = text.chars().all(is_word_char);
+    let is_word = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-'));
     let is_text = text.starts_with(|c: char| c.is_ascii_alphabetic())
         && !["null", "true", "false"].iter().any(|other| text.eq_ignore_ascii_case(other));
     is_word && (is_text || is_quoted && !text.is_empty())

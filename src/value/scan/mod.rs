@@ -22,16 +22,6 @@ pub use self::lookup::{find_word, word_at, word_of_entry};
 pub(super) use self::parts::PartSink;
 pub(super) use self::scalar::is_usual;
 
-impl Mark {
-    /// Returns the mark with other places.
-    fn map(self, place: impl Fn(usize) -> usize) -> Self {
-        match self {
-            Self::Marker(line, next) => Self::Marker(place(line), place(next)),
-            Self::Kind(value, is_flow) => Self::Kind(place(value), is_flow),
-        }
-    }
-}
-
 /// Scans texts one after another and keeps its memory between them.
 ///
 /// ```
@@ -60,6 +50,16 @@ pub enum Mark {
     Marker(usize, usize),
     /// The entry `kind` of a map that is a document: the place after its colon, and `true` in a flow map.
     Kind(usize, bool),
+}
+
+impl Mark {
+    /// Returns the mark with other places.
+    fn map(self, place: impl Fn(usize) -> usize) -> Self {
+        match self {
+            Self::Marker(line, next) => Self::Marker(place(line), place(next)),
+            Self::Kind(value, is_flow) => Self::Kind(place(value), is_flow),
+        }
+    }
 }
 
 impl Scanner {
