@@ -247,7 +247,7 @@ impl<'w> FactWalk<'w, '_> {
         self.expose(instruction.operand(Operand::Scope).unwrap_or_default(), state);
         let arguments = self.popped(instruction, state);
         arguments.iter().for_each(|held| self.use_absent(held.fact, Effect::Given));
-        state.mass = self.chunk(chunk, arguments, state.mass, depth + 1);
+        state.mass = self.follow(chunk, arguments, state.mass, depth + 1);
         if state.mass == 0 { Flow::End } else { Flow::Next }
     }
 
@@ -264,7 +264,7 @@ impl<'w> FactWalk<'w, '_> {
         };
         // A name of no chunk is an error.
         let Some(chunk) = self.code.named_chunk(name).and_then(|id| self.code.chunk(id)) else { return Flow::End };
-        state.mass = self.chunk(chunk, given.take(chunk.params as usize).collect(), state.mass, depth + 1);
+        state.mass = self.follow(chunk, given.take(chunk.params as usize).collect(), state.mass, depth + 1);
         if state.mass == 0 { Flow::End } else { Flow::Next }
     }
 
@@ -283,7 +283,7 @@ impl<'w> FactWalk<'w, '_> {
         let (misses, code) = (self.misses.len(), self.code);
         for chunk in code.named_chunks().filter_map(|(_, id)| code.chunk(id)) {
             let given = given.iter().take(chunk.params as usize).cloned().collect();
-            self.chunk(chunk, given, mass, depth + 1);
+            self.follow(chunk, given, mass, depth + 1);
         }
         self.misses.truncate(misses);
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::calls::Calls;
 use super::lookup::Lack;
 use super::slots::{Fact, Held, Origin, Slots};
 use crate::bytecode::code::CodeView;
@@ -52,6 +53,8 @@ pub(super) struct FactWalk<'w, 't> {
     pub begun: BTreeSet<&'w str>,
     /// What was given to all named chunks, because one of them was called by an unknown name.
     pub called_each: HashSet<String>,
+    /// The calls that were followed.
+    pub calls: Calls<'w>,
     /// `true` if the program may change maps.
     pub mutable: bool,
     /// The number of steps left.
@@ -161,6 +164,7 @@ impl<'w, 't> FactWalk<'w, 't> {
             reads: None,
             begun: BTreeSet::new(),
             called_each: HashSet::new(),
+            calls: Calls::default(),
             mutable: program.start().mutable,
             left,
         }
