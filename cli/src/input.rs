@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dropforge::bulk::{FleetFile, Format, PlanDigest, ReadLog, TemplateSet};
-use dropforge::diagnostics::{Code, Diagnostic, Result, not_utf8};
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result, not_utf8};
 use dropforge::dialect::helm::chart::ChartSource;
+use dropforge::engine::chart::ChartTemplate;
 use dropforge::engine::path_from_here;
 use dropforge::files::{self, Files, unreadable};
 use dropforge::text::Source;
@@ -51,6 +52,8 @@ pub(crate) struct InputFiles {
     reach: Reach,
     /// The paths of the files that were read, and of templates.
     given: Vec<PathBuf>,
+    /// The charts that were parsed, by their paths.
+    charts: HashMap<PathBuf, (ChartSource, ChartTemplate)>,
     decrypted: Decrypted,
 }
 
@@ -98,6 +101,7 @@ impl InputFiles {
             open: OpenFiles::default(),
             reach: Reach::All,
             given: Vec::new(),
+            charts: HashMap::new(),
             decrypted: Decrypted::default(),
         }
     }
@@ -177,6 +181,39 @@ impl InputFiles {
                 self.log.note(&format!("{here}/{}", file.path()), file.bytes());
             }
         }
+    }
+
+    /// Returns the chart at `path`, which `parse` makes unless it was made of the same files before.
+    ///
+    /// # Errors
+    /// Errors of `parse`.
+    pub(crate) fn parsed_chart(
+        &mut self,
+        path: &Path,
+        source: ChartSource,
+        parse: impl FnOnce(&ChartSource) -> std::result::Result<ChartTemplate, Diagnostics>,
+    ) -> std::result::Result<ChartTemplate, Diagnostics> {
+        if let Some((_, chart)) = self.charts.get(path).filter(|(known, _)| *known == source) {
+            return Ok(chart.clone());
+        }
+        let chart = parse(&source)?;
+        self.charts.insert(path.to_owned(), (source, chart.clone()));
+        Ok(chart)
+    }
+
+    /// Forgets parsed charts, to parse them with other options.
+    pub(crate) fn forget_charts(&mut self) {
+        self.charts.clear();
+    }
+
+    /// Notes that a run reads what is at `path`, even if it fails before.
+    pub(crate) fn give(&mut self, path: &Path) {
+        self.given.push(path.to_owned());
+    }
+
+    /// Returns the paths of what was read. A folder is before the files in it.
+    pub(crate) fn given(&self) -> &[PathBuf] {
+        &self.given
     }
 
     /// Returns the notes of the files that were read.

@@ -13,7 +13,7 @@ use crate::compile::{cache, noted_files, this_build};
 use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
 use crate::input::InputFiles;
-use crate::kube_schemas::{self, KubeArgs};
+use crate::kube_schemas::KubeArgs;
 use crate::layers;
 use crate::options::{CacheArgs, ErrorFormat, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
@@ -340,6 +340,7 @@ impl RunArgs<'_> {
             last_run: digest.filter(|_| self.share == RunPart::All).and_then(|all| self.last_run(all, global, files)),
             prune: self.options.prune && !seen.lacks_outputs(),
             leftovers: self.is_whole_fleet(run) && !seen.is_narrowed(),
+            all_clusters: self.has_all_clusters(run) && !seen.is_narrowed(),
             shard: self.share.of(plan_digest.clone()),
             ..self.options(run, global, files)
         };
@@ -370,12 +371,12 @@ impl RunArgs<'_> {
             }
         };
         bar.finish_and_clear();
-        let is_left_out = report.as_ref().is_ok_and(|report| report.is_left_out);
-        warn(run, self.has_all_clusters(run) && !seen.is_narrowed() && !is_left_out, stderr);
-        if is_left_out {
+        let report = report?;
+        warn(&report, stderr);
+        if report.is_left_out {
             stderr.detail("nothing has changed since the last run, so nothing was rendered");
         }
-        Ok(with_hints(report?, run))
+        Ok(with_hints(report, run))
     }
 
     /// Returns `true` if the run renders all clusters of its fleet.
@@ -401,13 +402,15 @@ impl RunArgs<'_> {
         let fleet = args.stream(files)?;
         let (stop, bar) = (stop.get_or_init(Stop::listen), count(stderr));
         let tick = || bar.inc(1);
-        let options = Options { leftovers: self.is_whole_fleet(run), ..self.options(run, global, files) };
+        let (leftovers, all_clusters) = (self.is_whole_fleet(run), self.has_all_clusters(run));
+        let options = Options { leftovers, all_clusters, ..self.options(run, global, files) };
         let watch = Watch { stop: stop.flag(), done: &tick };
         let mode = RunMode::Batches(fleet);
         let report = self.to(Some("--stream"), files, |target| run.stamp(plan, &options, watch, target, mode));
         bar.finish_and_clear();
-        warn(run, self.has_all_clusters(run), stderr);
-        Ok(with_hints(report?, run))
+        let report = report?;
+        warn(&report, stderr);
+        Ok(with_hints(report, run))
     }
 
     /// Opens the destination. `option` asks for another mode than writing.
@@ -482,9 +485,9 @@ impl RunArgs<'_> {
 }
 
 /// Prints the warnings that a run has found in outputs.
-fn warn(run: &Run, is_whole: bool, stderr: &Stderr) {
-    kube_schemas::warn(run.kinds.as_ref(), stderr);
-    run.set.warnings(is_whole).iter().for_each(|warning| stderr.diagnostic(warning));
+fn warn(report: &Report, stderr: &Stderr) {
+    report.unchecked.iter().for_each(|warning| stderr.warning(warning));
+    report.found.iter().for_each(|warning| stderr.diagnostic(warning));
 }
 
 /// Adds hints for users of Terraform to the errors of HCL templates.

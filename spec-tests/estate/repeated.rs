@@ -134,21 +134,42 @@ fn a_change_of_any_output_makes_a_run() {
 }
 
 #[test]
-fn a_comparison_and_a_run_with_messages_are_never_left_out() {
+fn a_comparison_is_never_left_out() {
     let sandbox = stamped();
     sandbox.write("out/eu/web/pod.yaml", "edited");
     sandbox.run(&["stamp", "--check", "--cache-dir", ".cache"]).expect(3);
     sandbox.run(&["stamp", "--force", "--cache-dir", ".cache"]).expect(0);
-    // Two releases make one object: each run says so.
+}
+
+#[test]
+fn a_run_that_is_left_out_warns_as_the_one_before() {
+    // Two releases make one object, a patch is for none, and a kind has no schema.
     let both = PROJECT.replace(
         "[[release]]\nname = \"tools\"",
-        "[[release]]\nname = \"again\"\nchart = \"web\"\n\n[[release]]\nname = \"tools\"",
+        "[[release]]\nname = \"again\"\nchart = \"web\"\npatches = [{ target = { kind = \"Pdo\" }, merge = \"patch.yaml\" }]\n\n\
+         [[release]]\nname = \"tools\"",
     );
+    let sandbox = project();
     sandbox.write("dropforge.toml", &both);
-    for _ in 0..3 {
-        let said = sandbox.run(CACHED).expect(0).says(&["Pod"]).stderr;
-        assert!(!said.contains(LEFT_OUT), "{said}");
+    sandbox.write("schemas.json", r#"{"definitions": {}}"#);
+    let more: &[&str] = &["--kube-schemas", "schemas.json"];
+    let warnings = |text: &str| {
+        let is_summary = |line: &&str| line.contains(LEFT_OUT) || line.starts_with("stamp");
+        text.lines().filter(|line| !is_summary(line)).collect::<Vec<_>>().join("\n")
+    };
+    let first = sandbox.run(&[CACHED, more].concat()).expect(0).stderr;
+    for part in ["the object `Pod web`", "`Pdo` is for no object", "did you mean `Pod`", "dropforge.toml:", "no schema"]
+    {
+        assert!(first.contains(part), "{part} is not in {first}");
     }
+    assert!(!first.contains(LEFT_OUT), "{first}");
+    let again = sandbox.run(&[CACHED, more].concat()).expect(0).stderr;
+    assert!(again.contains(LEFT_OUT), "{again}");
+    assert_eq!(warnings(&again), warnings(&first));
+    // Programs get the same warnings, too.
+    let json = |args: &[&str]| sandbox.run(&[args, more, &["--error-format", "json"]].concat()).expect(0).stderr;
+    let fresh = json(&["stamp", "--no-cache"]);
+    assert!(fresh.contains("E0805") && json(&["stamp", "--cache-dir", ".cache"]) == fresh, "{fresh}");
 }
 
 #[test]

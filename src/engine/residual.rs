@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::builder::Engine;
-use super::template::{Findings, Shared, Template, linked};
+use super::template::{Findings, FoundReads, Shared, Template, linked};
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::bytecode::Program;
 use dropforge_machine::function::Linked;
@@ -165,7 +165,8 @@ impl Template {
         let (linked, limits, files) = (linked.clone(), limits.clone(), files.clone());
         let (capabilities, callees) = (*capabilities, callees.clone());
         let language = self.shared.language;
-        let shared = Shared { language, program, linked, limits, capabilities, files, found, callees };
+        let reads = FoundReads::default();
+        let shared = Shared { language, program, linked, limits, capabilities, files, found, callees, reads };
         Some(Self::new(shared, self.format))
     }
 }

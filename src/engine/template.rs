@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
@@ -16,12 +16,12 @@ use super::residual::{Choice, Residual};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::files::Files;
 use dropforge_base::limits::Limits;
-use dropforge_machine::bytecode::analysis::inputs;
+use dropforge_machine::bytecode::analysis::{PlacedRead, inputs, places_of_reads};
 use dropforge_machine::bytecode::{Dialect, Entry, ImportKind, Program, disassemble, disassemble_with_lines, encode};
 use dropforge_machine::function::{Capabilities, Linked};
 use dropforge_machine::language::Language;
 use dropforge_machine::vm::{Observer, Run, Session, refused_calls};
-use dropforge_value::{InputSpace, Inputs, OutputFormat, Value};
+use dropforge_value::{InputSpace, Inputs, OutputFormat, ReadPaths, Value};
 
 /// Memory of a lint with its labels and its suggestion.
 const LINT: usize = 6 * size_of::<Diagnostic>();
@@ -55,6 +55,14 @@ pub(super) struct Shared {
     pub(super) files: Option<Arc<Files>>,
     pub(super) found: Findings,
     pub(super) callees: Callees,
+    pub(super) reads: FoundReads,
+}
+
+/// The paths that a program reads, found when they are asked for.
+#[derive(Debug, Default)]
+pub(super) struct FoundReads {
+    paths: OnceLock<ReadPaths>,
+    places: OnceLock<Vec<PlacedRead>>,
 }
 
 /// The templates that a program calls, by the names it has for them.
@@ -103,7 +111,8 @@ impl Template {
         let (limits, capabilities) = (engine.limits().clone(), engine.shared.capabilities);
         let files = engine.shared.files.clone();
         let language = instance::language(program.dialect())?;
-        let shared = Shared { language, program, linked, limits, capabilities, files, found, callees };
+        let reads = FoundReads::default();
+        let shared = Shared { language, program, linked, limits, capabilities, files, found, callees, reads };
         Ok(Self::new(shared, language.default_format()))
     }
 
@@ -126,6 +135,22 @@ impl Template {
     #[must_use]
     pub fn with_format(&self, format: OutputFormat) -> Self {
         Self { format, ..self.clone() }
+    }
+
+    /// Returns the paths that the program reads. They are found once.
+    #[doc(hidden)]
+    pub fn read_paths(&self) -> &ReadPaths {
+        self.shared.reads.paths.get_or_init(|| {
+            let mut paths = ReadPaths::default();
+            self.program().add_reads(&mut paths);
+            paths
+        })
+    }
+
+    /// Returns the paths that the program reads with their places in the sources. They are found once.
+    #[doc(hidden)]
+    pub fn places_of_reads(&self) -> &[PlacedRead] {
+        self.shared.reads.places.get_or_init(|| places_of_reads(self.program()))
     }
 
     /// Returns the output format of its documents.

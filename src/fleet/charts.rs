@@ -282,23 +282,22 @@ impl RunSet for ChartSet {
     /// If these names have all shared values of `alone`, nothing is compiled, and those that only templates read are left
     /// out.
     fn reads(&self, alone: Option<&Layers>) -> ReadValues {
-        let mut read = ReadPaths::default();
         if let Some(given) = alone {
-            let named = self.known(&read, false, Vec::new());
+            let named = self.known(&ReadPaths::default(), false, Vec::new());
             if named.has_all(given) {
                 return named;
             }
         }
-        let (mut templates, mut changes_maps) = (Vec::new(), false);
         match self.template.compile(&self.template.chart().whole()) {
             Ok(template) => {
-                template.program().add_reads(&mut read);
-                changes_maps = template.program().start().mutable;
-                templates.push(template);
+                self.known(template.read_paths(), template.program().start().mutable, vec![template.clone()])
             }
-            Err(_) => read.everything = true,
+            Err(_) => {
+                let mut all = ReadPaths::default();
+                all.mark_whole(ReadPaths::ROOT);
+                self.known(&all, false, Vec::new())
+            }
         }
-        self.known(&read, changes_maps, templates)
     }
 
     fn stamper_of<'s>(

@@ -247,6 +247,9 @@ pub struct Options {
     /// The files that the run reads, for the state.
     #[doc(hidden)]
     pub read: ReadLog,
+    /// All clusters of the fleet are rendered, so that what is for none of them has no effect.
+    #[doc(hidden)]
+    pub all_clusters: bool,
     /// The last run into the directory, to leave out one that would change nothing.
     #[doc(hidden)]
     pub last_run: Option<LastRun>,

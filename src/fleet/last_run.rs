@@ -9,11 +9,13 @@ use std::time::Duration;
 
 use blake3::Hasher;
 use dropforge_base::diagnostics::Result;
+use dropforge_base::text::Source;
 use dropforge_engine::Cache;
 use rustix::fs::{AtFlags, FileType, Stat, statat};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::kept_warnings::{self, KeptWarning};
 use super::known_files::RUN_RECORD;
 use super::output_dir::{OutputDir, Walker};
 use super::plan_digest::PlanDigest;
@@ -51,6 +53,8 @@ struct Note {
     clusters: usize,
     unchanged: usize,
     bytes: u64,
+    unchecked: Vec<String>,
+    found: Vec<KeptWarning>,
 }
 
 /// The files of a state.
@@ -85,16 +89,20 @@ impl LastRun {
         let Some(dir) = OutputDir::open(out)? else { return Ok(None) };
         dir.lock(true)?;
         let files = StateFiles::of(&dir)?.filter(|files| files.digest == note.files);
-        let Note { clusters, unchanged, bytes, .. } = note;
-        Ok(files.map(|_| Report { clusters, unchanged, bytes, is_left_out: true, ..Report::default() }))
+        let Note { clusters, unchanged, bytes, unchecked, found, .. } = note;
+        let found: Option<Vec<_>> = found.into_iter().map(KeptWarning::restore).collect();
+        let report =
+            |found| Report { clusters, unchanged, bytes, unchecked, found, is_left_out: true, ..Report::default() };
+        Ok(files.and(found).map(report))
     }
 
-    /// Notes a run into `out`, unless another one may differ: it had something to report, or the directory has files that it
-    /// did not make.
+    /// Notes a run into `out` with its warnings about documents, unless another run may differ: it had something else to
+    /// report, or the directory has files that it did not make. Warnings may show what is in the files that `is_shown` allows.
     ///
     /// # Errors
     /// `file.locked`; errors of reading the state.
-    pub(super) fn keep(&self, out: &Path, report: &Report) -> Result<()> {
+    pub(super) fn keep(&self, out: &Path, report: &Report, is_shown: &dyn Fn(&Source) -> bool) -> Result<()> {
+        let Some(found) = kept_warnings::keep(&report.found, is_shown) else { return Ok(()) };
         let has_messages = !(report.errors.is_empty() && report.warnings.is_empty() && report.notes.is_empty());
         if !report.is_complete() || has_messages || report.unreached > 0 || report.has_others {
             return Ok(());
@@ -107,7 +115,8 @@ impl LastRun {
         if let Some(files) = StateFiles::of(&dir)?.filter(|files| files.prints == report.prints) {
             let unchanged = report.created + report.updated + report.unchanged;
             let (clusters, bytes, files) = (report.clusters, report.bytes, files.digest);
-            let note = Note { plan: self.plan.clone(), files, clusters, unchanged, bytes };
+            let (plan, unchecked) = (self.plan.clone(), report.unchecked.clone());
+            let note = Note { plan, files, clusters, unchanged, bytes, unchecked, found };
             if let Ok(note) = rmp_serde::to_vec(&note) {
                 self.cache.set_note(&key(out), &note);
             }

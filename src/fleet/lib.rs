@@ -66,6 +66,7 @@ pub mod foreign;
 mod hidden_changes;
 pub mod input;
 mod job;
+mod kept_warnings;
 pub(crate) mod key_set;
 mod kind_changes;
 mod known_files;

@@ -105,11 +105,11 @@ impl<'t> MissingNames<'t> {
 
     fn read(&self) -> &ReadPaths {
         self.read.get_or_init(|| {
-            let mut read = ReadPaths::default();
-            match self.whole {
-                Some(whole) => whole().program().add_reads(&mut read),
-                None => self.templates.iter().for_each(|template| template.program().add_reads(&mut read)),
+            if let Some(whole) = self.whole {
+                return whole().read_paths().clone();
             }
+            let mut read = ReadPaths::default();
+            self.templates.iter().for_each(|template| template.program().add_reads(&mut read));
             read
         })
     }

@@ -129,6 +129,14 @@ pub struct Report {
     /// Notes.
     #[serde(skip)]
     pub notes: Vec<String>,
+    /// Warnings about documents.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub found: Vec<Box<Diagnostic>>,
+    /// Warnings for kinds without a schema.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub unchecked: Vec<String>,
     /// `true` if nothing was rendered, because the last run would be repeated ([`LastRun`](crate::LastRun)).
     #[serde(skip)]
     #[doc(hidden)]

@@ -24,6 +24,7 @@ use super::streamed::{stamp_batches, stream_batches};
 use super::unread::ReadValues;
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::files;
+use dropforge_base::text::Source;
 
 /// One run, from reading to the report. A single render is a run for one cluster without a name.
 ///
@@ -149,11 +150,6 @@ impl Run {
         }))
     }
 
-    /// Returns `true` if rendering has found something to warn of.
-    fn has_warnings(&self) -> bool {
-        !self.set.warnings(true).is_empty() || self.kinds.as_ref().is_some_and(|kinds| !kinds.warnings().is_empty())
-    }
-
     /// Stamps a plan of this run, or a part of it. A run that would change nothing is left out, if its options name the last one.
     ///
     /// # Errors
@@ -176,14 +172,21 @@ impl Run {
         let refused = || if matches!(mode, RunMode::Write) { self.refused(&*stamper, &job) } else { Ok(None) };
         let report = match known {
             Some(report) => report,
-            None => match refused()? {
-                Some(report) => report,
-                None => target.run(&*stamper, &job, &self.selector, mode)?,
-            },
+            None => {
+                let report = match refused()? {
+                    Some(report) => report,
+                    None => target.run(&*stamper, &job, &self.selector, mode)?,
+                };
+                let unchecked = self.kinds.as_ref().map(KubeSchemas::warnings).unwrap_or_default();
+                Report { found: self.set.warnings(options.all_clusters), unchecked, ..report }
+            }
         };
-        if let Some((last_run, out)) = last_run.filter(|_| !is_known && !self.has_warnings()) {
+        if let Some((last_run, out)) = last_run.filter(|_| !is_known) {
+            // Texts of clusters may have secrets. Files of the project that define releases have none.
+            let read = options.read.files();
+            let is_shown = |source: &Source| source.name().ends_with(".toml") && read.contains_key(source.name());
             // Without a note the next run is only slower.
-            let _ = last_run.keep(out, &report);
+            let _ = last_run.keep(out, &report, &is_shown);
         }
         let copied: HashSet<&String> = self.outputs.copied.iter().collect();
         let names = plan.outputs().iter().map(|output| &output.template);

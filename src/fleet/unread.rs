@@ -8,7 +8,6 @@ mod suspects;
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
-use std::sync::OnceLock;
 
 use super::layers::Layers;
 use super::layout::Layout;
@@ -21,7 +20,7 @@ use super::shared_values::SharedValues;
 use super::values::{Step, value_at};
 use dropforge_base::diagnostics::{Code, Diagnostic, PROBLEM, Result, at_most, counted, nearest};
 use dropforge_engine::Template;
-use dropforge_machine::bytecode::analysis::{PlacedRead, places_of_reads};
+use dropforge_machine::bytecode::analysis::PlacedRead;
 use dropforge_value::{DataMap, ReadPaths, ReadPosition};
 
 /// Maximum number of names to report.
@@ -55,8 +54,6 @@ pub struct ReadValues {
     typed: HashSet<String>,
     /// The templates, to find the places of what they read.
     templates: Vec<Template>,
-    /// The paths that the templates read, with their places.
-    places: OnceLock<Vec<PlacedRead>>,
     /// The templates whose inputs are below a path of the values.
     parts: Vec<Template>,
     /// The values that schemas and defaults declare. Their names are not misspelled.
@@ -88,10 +85,9 @@ impl ReadValues {
 
     /// Adds what a template reads below an input, as if it were all inputs.
     pub(super) fn add_below(&mut self, template: &Template, name: &str) {
-        let mut own = ReadPaths::default();
-        template.program().add_reads(&mut own);
+        let own = template.read_paths();
         if let Some(node) = own.node(ReadPaths::ROOT, name) {
-            self.tree.graft(ReadPaths::ROOT, &own, node);
+            self.tree.graft(ReadPaths::ROOT, own, node);
         }
     }
 
@@ -238,8 +234,7 @@ impl ReadValues {
         let is_it =
             |read: &&PlacedRead| is_below(&read.path) || read.path.strip_prefix("Values.").is_some_and(is_below);
         let all = || self.templates.iter().chain(&self.parts);
-        let places = || all().flat_map(|template| places_of_reads(template.program())).collect();
-        let mut reads = self.places.get_or_init(places).iter().filter(is_it).peekable();
+        let mut reads = all().flat_map(Template::places_of_reads).filter(is_it).peekable();
         let warning = match reads.peek() {
             Some(PlacedRead { path, place, .. }) => warning.with_note(format!("a template reads `{path}` ({place})")),
             None => warning,

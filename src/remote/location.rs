@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_base::stdlib::strings::is_hex;
 
 /// Maximum length of a URL in bytes. Keys of S3 have at most 1,024 bytes.
 const MAX_URL: usize = 2_048;
@@ -284,8 +285,7 @@ fn is_tag(text: &str) -> bool {
 
 /// Returns `true` for `sha256:` and 64 lower-case hexadecimal digits.
 pub(crate) fn is_digest(text: &str) -> bool {
-    let is_hex = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-    text.strip_prefix("sha256:").is_some_and(|hex| hex.len() == 64 && hex.bytes().all(is_hex))
+    text.strip_prefix("sha256:").is_some_and(|hex| hex.len() == 64 && is_hex(hex))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ const DEPTH: usize = 64;
 const PATHS: usize = 1 << 20;
 
 /// The paths that programs read, as a tree of names. [`ReadPaths::ITEM`] is any item of a list or any value of a map.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ReadPaths {
     nodes: Vec<PathNode>,
     /// `true` if every path counts as read.
@@ -18,7 +18,7 @@ pub struct ReadPaths {
 /// The index of a node.
 pub type NodeId = u32;
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct PathNode {
     parent: NodeId,
     depth: usize,

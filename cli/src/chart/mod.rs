@@ -61,7 +61,8 @@ pub(crate) fn with_documents(
     source.with_schemas(&schemas)
 }
 
-/// Opens a chart: a directory, a packed one, or an artifact.
+/// Opens a chart: a directory, a packed one, or an artifact. A directory or archive whose files are as before is not parsed
+/// again.
 ///
 /// # Errors
 /// Errors of reading and parsing its files.
@@ -75,7 +76,8 @@ pub(crate) fn open(
         let source = source(path, files)?;
         files.note_chart(path, &source);
         let open = files.open_files().below(path);
-        return engine.chart(&open.iter().fold(source, |source, (name, text)| source.with_content(name, text)));
+        let source = open.iter().fold(source, |source, (name, text)| source.with_content(name, text));
+        return files.parsed_chart(path, source, |source| engine.chart(source));
     }
     let artifact = engine.open(files.bytes(path, "-")?);
     artifact.map_err(|error| artifacts::with_path(error, path))?.chart()

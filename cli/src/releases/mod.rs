@@ -259,6 +259,7 @@ impl RunArgs<'_> {
         files: &mut InputFiles,
         stderr: &Stderr,
     ) -> std::result::Result<Release, Failed> {
+        one.chart.iter().chain(&one.templates).for_each(|path| files.give(path));
         let (in_chart, assigned) = (one.chart.is_some(), assignments(sets, files)?);
         let values = ReleaseValues { files: groups, in_chart, sets: assigned };
         let (set, outputs, paths) = match &one.chart {

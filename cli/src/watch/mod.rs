@@ -117,6 +117,7 @@ impl Watcher<'_> {
             let (args, run) = (self.reread)()?;
             args.check_watchable()?;
             (self.args, self.global.run) = (args, run);
+            self.inputs.forget_charts();
         }
         let (reached, inputs) = (self.reached()?, &self.inputs);
         let is_of_clusters = |path: &PathBuf| self.seen.is_of_clusters(path) && inputs.is_given_once(path);
@@ -137,11 +138,14 @@ impl Watcher<'_> {
     fn stamp(&mut self) -> Result<Report, Failed> {
         let around = Surroundings { global: self.global, stderr: self.stderr, stop: &self.stop };
         self.inputs.forget_files();
-        let report = self.args.run_args()?.once(around, &mut self.inputs, &mut self.seen)?;
-        self.seen.done(report.is_complete() && report.errors.is_empty());
+        let report = self.args.run_args()?.once(around, &mut self.inputs, &mut self.seen);
+        if let Ok(report) = &report {
+            self.seen.done(report.is_complete() && report.errors.is_empty());
+        }
+        // What fails to be read is watched, too: a change may mend it.
         let roots = self.args.inputs().chain(self.project.map(Path::to_owned));
-        self.files.watch(roots.chain(self.reached()?).collect(), self.args.output());
-        Ok(report)
+        self.files.watch(roots.chain(self.reached()?).chain(self.elsewhere()).collect(), self.args.output());
+        report
     }
 
     /// Returns the files that the templates include, import or extend and that lie elsewhere.
@@ -150,6 +154,27 @@ impl Watcher<'_> {
         let roots: Vec<PathBuf> = self.args.inputs().filter_map(|path| path.canonicalize().ok()).collect();
         let paths = self.seen.sources().map(|name| root.join(name));
         Ok(paths.filter(|path| path.is_file() && !roots.iter().any(|root| path.starts_with(root))).collect())
+    }
+
+    /// Returns the charts, folders and files that the last run was to read and that no argument names, such as the charts of
+    /// releases outside the project.
+    fn elsewhere(&self) -> Vec<PathBuf> {
+        let (mut roots, mut found) = (Vec::new(), Vec::new());
+        roots.extend(self.args.inputs().filter_map(|path| path.canonicalize().ok()));
+        let mut last = None;
+        for path in self.inputs.given() {
+            // The files of a chart come after its folder.
+            if last.is_some_and(|last| path.starts_with(last)) {
+                continue;
+            }
+            last = Some(path);
+            let Ok(place) = path.canonicalize() else { continue };
+            if !roots.iter().any(|root| place.starts_with(root)) {
+                found.push(path.clone());
+                roots.push(place);
+            }
+        }
+        found
     }
 }
 

@@ -341,6 +341,12 @@ pub fn hex(bytes: &[u8]) -> String {
     String::from_utf8(text).unwrap_or_default()
 }
 
+/// Returns `true` if a text has nothing but lower-case hexadecimal digits.
+pub fn is_hex(text: &str) -> bool {
+    // Without an early end, many digits are looked at together.
+    text.bytes().fold(true, |all, b| all & ((b.wrapping_sub(b'0') < 10) | (b.wrapping_sub(b'a') < 6)))
+}
+
 /// Appends lower-case hexadecimal digits.
 pub fn push_hex(bytes: &[u8], to: &mut Vec<u8>) {
     let digit = |half: u8| half + if half < 10 { b'0' } else { b'a' - 10 };
@@ -357,6 +363,9 @@ pub mod tests {
     fn hexadecimal_digits() {
         assert!((0..=u8::MAX).all(|byte| hex(&[byte]) == format!("{byte:02x}")));
         assert_eq!((hex(&[]), hex(&[0, 0xaf, 9])), (String::new(), "00af09".to_owned()));
+        assert!((0..=u8::MAX).all(|byte| is_hex(&hex(&[byte]))) && is_hex(""));
+        assert!((0..128_u8).map(char::from).all(|c| is_hex(&c.to_string()) == "0123456789abcdef".contains(c)));
+        assert!(!is_hex("0123456789é"));
     }
 
     #[test]

@@ -15,6 +15,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use dropforge_base::stdlib::strings::is_hex;
+
 /// The start of the line of a cluster.
 const CLUSTER: &str = "# cluster ";
 /// The start of the line with a digest of values.
@@ -72,8 +74,7 @@ impl<'l> Line<'l> {
 impl<'l> FileLine<'l> {
     /// Parses a line. States have very many, so each is looked through as few times as possible.
     fn parse(line: &'l str) -> Option<Self> {
-        let ([path, release, template, digests, run], tag) = Self::fields(line)?;
-        let has_escapes = memchr::memchr(b'%', line.as_bytes()).is_some();
+        let ([path, release, template, digests, run, tag], has_escapes) = Self::fields(line)?;
         let text = |field: &'l str| if has_escapes { decoded(field) } else { Some(Cow::Borrowed(plain(field))) };
         let (path, release, template, tag) = (text(path)?, text(release)?, text(template)?, text(tag)?);
         (!path.is_empty() && are_digests(digests)).then_some(Self {
@@ -86,29 +87,26 @@ impl<'l> FileLine<'l> {
         })
     }
 
-    /// Splits a line at its blanks. Returns `None` for too few or too many fields.
-    fn fields(line: &'l str) -> Option<([&'l str; 5], &'l str)> {
-        let (mut fields, mut rest) = ([""; 5], line);
-        for (at, field) in fields.iter_mut().enumerate() {
-            let end = memchr::memchr(b' ', rest.as_bytes());
-            *field = rest.get(..end.unwrap_or(rest.len())).filter(|field| !field.is_empty())?;
-            rest = match end {
-                Some(end) => rest.get(end + 1..)?,
-                None if at == 4 => "",
-                None => return None,
-            };
+    /// Splits a line at its blanks, and tells whether it has escapes. The last field may be missing. Returns `None` for too few
+    /// or too many fields.
+    fn fields(line: &'l str) -> Option<([&'l str; 6], bool)> {
+        let (mut fields, mut start, mut count, mut has_escapes) = ([""; 6], 0, 0, false);
+        for end in memchr::memchr2_iter(b' ', b'%', line.as_bytes()).chain([line.len()]) {
+            if line.as_bytes().get(end) == Some(&b'%') {
+                has_escapes = true;
+                continue;
+            }
+            *fields.get_mut(count)? = line.get(start..end)?;
+            (start, count) = (end + 1, count + 1);
         }
-        memchr::memchr(b' ', rest.as_bytes()).is_none().then_some((fields, rest))
+        let are_there = fields.iter().take(5).all(|field| !field.is_empty());
+        are_there.then_some((fields, has_escapes))
     }
 }
 
 /// Returns `true` for the digest of a file, or several with commas between.
 fn are_digests(text: &str) -> bool {
-    let is_digest = |one: &str| {
-        // Without an early end, many digits are looked at together.
-        let are_digits = one.bytes().fold(true, |all, b| all & matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        one.len() == DIGITS && are_digits
-    };
+    let is_digest = |one: &str| one.len() == DIGITS && is_hex(one);
     is_digest(text) || split(text, b',').all(is_digest)
 }
 
