@@ -13,15 +13,15 @@ use serde::Serializer as _;
 
 /// A cluster: its name and its own inputs.
 ///
-/// A cluster of an NDJSON file stays text until a worker needs its inputs.
+/// A cluster of an NDJSON file or a JSON list stays text until a worker needs its inputs.
 #[derive(Debug, Clone)]
 pub struct Cluster(ClusterInputs);
 
 #[derive(Debug, Clone)]
 enum ClusterInputs {
     Parsed(Box<ParsedCluster>),
-    /// The position of a JSON line in its source, and of the name in that line.
-    Line {
+    /// The position of a JSON object in its source, and of the name in it.
+    Text {
         source: Arc<Source>,
         start: usize,
         length: u32,
@@ -50,7 +50,7 @@ impl Cluster {
     pub(super) fn put_into(&mut self, number: u32) {
         match &mut self.0 {
             ClusterInputs::Parsed(parsed) => parsed.group = number,
-            ClusterInputs::Line { group, .. } => *group = number,
+            ClusterInputs::Text { group, .. } => *group = number,
         }
     }
 
@@ -64,7 +64,7 @@ impl Cluster {
     pub fn group(&self) -> usize {
         match &self.0 {
             ClusterInputs::Parsed(parsed) => parsed.group as usize,
-            ClusterInputs::Line { group, .. } => *group as usize,
+            ClusterInputs::Text { group, .. } => *group as usize,
         }
     }
 
@@ -81,7 +81,7 @@ impl Cluster {
     pub fn place(&self) -> Option<Place> {
         match &self.0 {
             ClusterInputs::Parsed(parsed) => parsed.place.clone(),
-            ClusterInputs::Line { source, start, length, .. } => {
+            ClusterInputs::Text { source, start, length, .. } => {
                 Some(Place::text(source, Format::of_lines(source), *start..*start + *length as usize))
             }
         }
@@ -91,7 +91,7 @@ impl Cluster {
     pub(super) fn is_secret(&self) -> bool {
         match &self.0 {
             ClusterInputs::Parsed(parsed) => parsed.place.as_ref().is_some_and(|place| place.source().is_secret()),
-            ClusterInputs::Line { source, .. } => source.is_secret(),
+            ClusterInputs::Text { source, .. } => source.is_secret(),
         }
     }
 
@@ -110,15 +110,17 @@ impl Cluster {
         Some(format!(": {}:{position}", place.source().path()))
     }
 
-    /// Creates a cluster from the JSON line at `line`. The name is the text at `name` in that line.
+    /// Creates a cluster from the JSON object in `range` of `source`, a line or an item of a list. The text has its `name`.
     ///
-    /// Returns `None` if the line is too long for the compact form.
-    pub(super) fn of_line(source: &Arc<Source>, line: &Range<usize>, name: Range<usize>) -> Option<Self> {
-        Some(Self(ClusterInputs::Line {
+    /// Returns `None` if the object is too long for the compact form.
+    pub(super) fn of_text(source: &Arc<Source>, range: &Range<usize>, name: &str) -> Option<Self> {
+        let object = source.text().get(range.clone())?;
+        let name_start = (name.as_ptr() as usize).checked_sub(object.as_ptr() as usize)?;
+        Some(Self(ClusterInputs::Text {
             source: source.clone(),
-            start: line.start,
-            length: line.len().try_into().ok()?,
-            name_start: name.start.try_into().ok()?,
+            start: range.start,
+            length: range.len().try_into().ok()?,
+            name_start: name_start.try_into().ok()?,
             name_length: name.len().try_into().ok()?,
             group: 0,
         }))
@@ -126,7 +128,7 @@ impl Cluster {
 
     /// Creates a cluster from the row that [`Cluster::line`] returns.
     pub(super) fn at_line(source: &Arc<Source>, [start, length, name_start, name_length]: [u32; 4]) -> Self {
-        Self(ClusterInputs::Line {
+        Self(ClusterInputs::Text {
             source: source.clone(),
             start: start as usize,
             length,
@@ -140,7 +142,7 @@ impl Cluster {
     pub(super) fn line(&self) -> Option<[u32; 4]> {
         match &self.0 {
             ClusterInputs::Parsed(_) => None,
-            ClusterInputs::Line { start, length, name_start, name_length, .. } => {
+            ClusterInputs::Text { start, length, name_start, name_length, .. } => {
                 Some([u32::try_from(*start).ok()?, *length, *name_start, *name_length])
             }
         }
@@ -150,7 +152,7 @@ impl Cluster {
     pub fn name(&self) -> &str {
         match &self.0 {
             ClusterInputs::Parsed(parsed) => &parsed.name,
-            ClusterInputs::Line { source, start, name_start, name_length, .. } => {
+            ClusterInputs::Text { source, start, name_start, name_length, .. } => {
                 let start = start + *name_start as usize;
                 source.text().get(start..start + *name_length as usize).unwrap_or("")
             }
@@ -162,7 +164,7 @@ impl Cluster {
     pub fn json(&self) -> Option<&str> {
         match &self.0 {
             ClusterInputs::Parsed(_) => None,
-            ClusterInputs::Line { source, start, length, .. } => source.text().get(*start..*start + *length as usize),
+            ClusterInputs::Text { source, start, length, .. } => source.text().get(*start..*start + *length as usize),
         }
     }
 
@@ -173,7 +175,7 @@ impl Cluster {
     pub fn inputs(&self) -> Result<Cow<'_, DataMap>> {
         let (source, line) = match &self.0 {
             ClusterInputs::Parsed(parsed) => return Ok(Cow::Borrowed(&parsed.inputs)),
-            ClusterInputs::Line { source, start, length, .. } => (source, *start..*start + *length as usize),
+            ClusterInputs::Text { source, start, length, .. } => (source, *start..*start + *length as usize),
         };
         let data = input::json(source, line.clone())?;
         data.try_into_map().map(Cow::Owned).map_err(|other| not_a_map(&other).at(source, Span::of(line), ""))

@@ -10,47 +10,8 @@ use memchr::memmem::Finder;
 use dropforge_base::limits::Limits;
 use dropforge_base::text::Source;
 use dropforge_engine::OutputSyntax;
+use dropforge_helm::chart::install_rank;
 use dropforge_value::{Data, Mark, find_word, word_of_entry, yaml};
-
-/// The kinds of Kubernetes in the order in which Helm installs them.
-const INSTALL_ORDER: [&str; 36] = [
-    "PriorityClass",
-    "Namespace",
-    "NetworkPolicy",
-    "ResourceQuota",
-    "LimitRange",
-    "PodSecurityPolicy",
-    "PodDisruptionBudget",
-    "ServiceAccount",
-    "Secret",
-    "SecretList",
-    "ConfigMap",
-    "StorageClass",
-    "PersistentVolume",
-    "PersistentVolumeClaim",
-    "CustomResourceDefinition",
-    "ClusterRole",
-    "ClusterRoleList",
-    "ClusterRoleBinding",
-    "ClusterRoleBindingList",
-    "Role",
-    "RoleList",
-    "RoleBinding",
-    "RoleBindingList",
-    "Service",
-    "DaemonSet",
-    "Pod",
-    "ReplicationController",
-    "ReplicaSet",
-    "Deployment",
-    "HorizontalPodAutoscaler",
-    "StatefulSet",
-    "Job",
-    "CronJob",
-    "IngressClass",
-    "Ingress",
-    "APIService",
-];
 
 /// Maximum number of documents of a cluster whose beginnings are kept, and maximum length of each in bytes.
 const HEADS: usize = 256;
@@ -60,8 +21,8 @@ const HEAD_BYTES: usize = 1_024;
 /// is no document follows these.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
-    Known(usize),
-    Unknown(String),
+    /// The place of a known kind, or the one after all of them with the name of the kind.
+    Kind(usize, String),
     Text,
 }
 
@@ -91,10 +52,8 @@ impl Rank {
     }
 
     fn of_kind(kind: &str) -> Self {
-        match INSTALL_ORDER.iter().position(|known| *known == kind) {
-            Some(rank) => Self::Known(rank),
-            None => Self::Unknown(kind.to_owned()),
-        }
+        let (at, other) = install_rank(kind);
+        Self::Kind(at, other.to_owned())
     }
 }
 
@@ -422,7 +381,10 @@ mod tests {
         let order = ["PriorityClass", "Namespace", "Secret", "Deployment", "APIService", "Alpha", "Zeta"].map(kind);
         assert!(order.is_sorted());
         assert_eq!(Rank::of("{kind: Namespace, a: 1}"), kind("Namespace"));
-        assert_eq!(Rank::of("metadata:\n  kind: Namespace\n"), Rank::Unknown(String::new()));
-        assert!(kind("Zeta") < Rank::Text && Rank::of("a: b: c") == Rank::Unknown(String::new()));
+        assert_eq!(Rank::of("metadata:\n  kind: Namespace\n"), kind(""));
+        assert!(kind("Zeta") < Rank::Text && Rank::of("a: b: c") == kind(""));
+        // Helm 4 has an order for webhooks. Other kinds come after them.
+        assert!(kind("APIService") < kind("ValidatingWebhookConfiguration"));
+        assert!(kind("ValidatingWebhookConfiguration") < kind("Certificate"));
     }
 }

@@ -8,22 +8,39 @@ pub(super) const LEVELS: u32 = 127;
 
 /// Calls `each` with the key and the text of each entry of the JSON object `text`, of any depth. Returns `None` if it is
 /// none, or if one of its own keys has an escape.
-pub fn json_entries<'t>(text: &'t str, mut each: impl FnMut(&'t str, &'t str)) -> Option<()> {
+pub fn json_entries<'t>(text: &'t str, each: impl FnMut(&'t str, &'t str)) -> Option<()> {
+    let end = entries(text, white(text.as_bytes()), u32::MAX, &mut AnyKeys, each)?;
+    white(end).is_empty().then_some(())
+}
+
+/// Works like [`json_entries`] for the object that `rest`, the end of `text`, begins with. Its values have at most `levels`
+/// levels. Returns the bytes after it, or `None` also if `keys` refuses one of its keys, or of those in it.
+pub(super) fn entries<'t>(
+    text: &'t str,
+    rest: &'t [u8],
+    levels: u32,
+    keys: &mut impl Keys<'t>,
+    mut each: impl FnMut(&'t str, &'t str),
+) -> Option<&'t [u8]> {
     let from = |rest: &[u8]| text.get(text.len() - rest.len()..);
-    let mut rest = white(white(text.as_bytes()).strip_prefix(b"{")?);
+    let mut rest = white(rest.strip_prefix(b"{")?);
     if let Some(end) = rest.strip_prefix(b"}") {
-        return white(end).is_empty().then_some(());
+        return Some(end);
     }
+    keys.open();
     loop {
-        let begun = from(rest)?;
-        let after = key(rest)?;
-        let name = begun.get(1..)?.split('"').next().filter(|name| !name.contains('\\'))?;
+        let (written, after) = key(rest)?;
+        let name = from(rest)?.get(1..=written.len())?;
+        if name.contains('\\') {
+            return None;
+        }
+        keys.see(written)?;
         let begun = from(white(after))?;
-        rest = value(after, u32::MAX)?;
+        rest = value_with(after, levels, keys)?;
         each(name, begun.get(..begun.len() - rest.len())?);
         match white(rest) {
             [b',', after @ ..] => rest = white(after),
-            [b'}', after @ ..] => return white(after).is_empty().then_some(()),
+            [b'}', after @ ..] => return keys.close().map(|()| after),
             _ => return None,
         }
     }
@@ -101,18 +118,49 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
+/// Looks at the keys of maps.
+pub(super) trait Keys<'t> {
+    /// Begins a map.
+    fn open(&mut self);
+    /// Sees a key as it is written. `None` refuses it.
+    fn see(&mut self, key: &'t [u8]) -> Option<()>;
+    /// Ends the innermost map. `None` refuses it.
+    fn close(&mut self) -> Option<()>;
+}
+
+/// Accepts all keys.
+pub(super) struct AnyKeys;
+
+impl<'t> Keys<'t> for AnyKeys {
+    fn open(&mut self) {}
+
+    fn see(&mut self, _: &'t [u8]) -> Option<()> {
+        Some(())
+    }
+
+    fn close(&mut self) -> Option<()> {
+        Some(())
+    }
+}
+
 /// Skips white space, and a value of at most `levels` levels. Returns the bytes after it, or `None` if there is no value,
 /// or one with a number that is too large.
-pub(super) fn value(mut rest: &[u8], levels: u32) -> Option<&[u8]> {
+pub(super) fn value(rest: &[u8], levels: u32) -> Option<&[u8]> {
+    value_with(rest, levels, &mut AnyKeys)
+}
+
+/// Works like [`value`]. Returns `None` also if `keys` refuses a key.
+pub(super) fn value_with<'t>(mut rest: &'t [u8], levels: u32, keys: &mut impl Keys<'t>) -> Option<&'t [u8]> {
     let mut open = Nesting { maps: 0, outer: Vec::new(), depth: 0, levels };
     loop {
         rest = match white(rest) {
             [b'{', after @ ..] => {
                 open.enter(true)?;
+                keys.open();
                 match white(after) {
                     after @ [b'}', ..] => after,
                     after => {
-                        rest = key(after)?;
+                        rest = seen_key(after, keys)?;
                         continue;
                     }
                 }
@@ -135,10 +183,15 @@ pub(super) fn value(mut rest: &[u8], levels: u32) -> Option<&[u8]> {
             }
             match (white(rest), open.is_map()) {
                 ([b',', after @ ..], is_map) => {
-                    rest = if is_map { key(white(after))? } else { after };
+                    rest = if is_map { seen_key(white(after), keys)? } else { after };
                     break;
                 }
-                ([b'}', after @ ..], true) | ([b']', after @ ..], false) => {
+                ([b'}', after @ ..], true) => {
+                    open.leave();
+                    keys.close()?;
+                    rest = after;
+                }
+                ([b']', after @ ..], false) => {
                     open.leave();
                     rest = after;
                 }
@@ -213,12 +266,20 @@ pub(super) fn white(mut rest: &[u8]) -> &[u8] {
 /// The bytes of white space, as bits.
 pub(super) const WHITE: u64 = 1 << b' ' | 1 << b'\n' | 1 << b'\t' | 1 << b'\r';
 
-/// Skips a key and its colon.
+/// Skips a key and its colon. Returns the key as it is written, and the bytes after the colon.
 #[inline(always)]
-pub(super) fn key(rest: &[u8]) -> Option<&[u8]> {
-    let [b'"', after @ ..] = rest else { return None };
-    let [b':', after @ ..] = white(string(after)?) else { return None };
-    Some(after)
+pub(super) fn key(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    let [b'"', begun @ ..] = rest else { return None };
+    let end = string(begun)?;
+    let [b':', after @ ..] = white(end) else { return None };
+    Some((begun.get(..begun.len() - end.len() - 1)?, after))
+}
+
+/// Skips a key and its colon. `keys` sees the key.
+#[inline(always)]
+fn seen_key<'t>(rest: &'t [u8], keys: &mut impl Keys<'t>) -> Option<&'t [u8]> {
+    let (written, after) = key(rest)?;
+    keys.see(written).map(|()| after)
 }
 
 /// Returns the number of bytes before the next quotation mark, backslash or control character.

@@ -25,6 +25,7 @@ mod extended;
 mod input_builder;
 mod inputs;
 mod json;
+mod json_items;
 mod json_lexer;
 mod json_mistakes;
 mod long_numbers;
@@ -61,6 +62,7 @@ pub use extended::{Capsule, CapsuleContent, Extended, Extension, Refinement, Siz
 pub use input_builder::InputBuilder;
 pub use inputs::{Arena, InputSpace, Inputs};
 pub use json::{JsonStyle, write_json};
+pub use json_items::JsonItems;
 pub use json_lexer::{JsonPart, json_entries, json_maps, json_parts};
 #[doc(hidden)]
 pub use long_numbers::narrowed_number;

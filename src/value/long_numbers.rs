@@ -57,8 +57,13 @@ pub(super) fn is_whole(text: &str) -> bool {
 /// Returns `true` if `text` has no digits that `nearest`, the float nearest to it, lacks.
 fn keeps_digits(text: &str, nearest: f64) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    (digits <= KEPT && (nearest.is_normal() || !text.contains(['e', 'E'])))
-        || decimal(text) == decimal(zmij::Buffer::new().format(nearest))
+    if digits <= KEPT && (nearest.is_normal() || !text.contains(['e', 'E'])) {
+        return true;
+    }
+    let mut shortest = zmij::Buffer::new();
+    let shortest = shortest.format(nearest);
+    // Most writers of JSON write this.
+    text == shortest || decimal(text) == decimal(shortest)
 }
 
 /// Returns `true` if `number` has all digits of the integer `text`, or is as near to a fraction as numbers can be.

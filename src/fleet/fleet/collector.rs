@@ -11,7 +11,7 @@ use crate::values::{Gaps, Step};
 use crate::view::scalar_text;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted, with_reason};
 use dropforge_base::text::{Source, Span};
-use dropforge_value::{Data, DataMap, json_entries};
+use dropforge_value::{Data, DataMap, JsonItems, json_entries};
 
 /// Maximum number of errors to report at once.
 pub(super) const MAX_ERRORS: usize = 100;
@@ -85,6 +85,9 @@ impl Collector {
         self.begin();
         if format.is_of_records() {
             self.part(source, format, &mut PartState::default(), true);
+        } else if let Some(clusters) = (format == Format::Json).then(|| self.items(source)).flatten() {
+            self.seen = clusters.len();
+            self.clusters.extend(clusters);
         } else {
             self.documents(source, format).unwrap_or_else(|error| self.report(error));
         }
@@ -198,12 +201,11 @@ impl Collector {
     /// Finds the clusters of the lines before `end`.
     fn lines(&mut self, source: &Arc<Source>, end: usize) {
         for line in input::lines(source).take_while(|line| line.start < end) {
+            let mut names = RawPaths::new(&self.name_paths);
             let text = source.text().get(line.clone()).unwrap_or("");
-            let name = self.plain_name(text).map(|name| {
-                let start = name.as_ptr() as usize - text.as_ptr() as usize;
-                start..start + name.len()
-            });
-            match name.and_then(|name| Cluster::of_line(source, &line, name)) {
+            let is_object = json_entries(text, |key, value| names.see(key, value)).is_some();
+            let name = is_object.then(|| plain_name(names)).flatten();
+            match name.and_then(|name| Cluster::of_text(source, &line, name)) {
                 Some(cluster) => {
                     self.seen += 1;
                     self.clusters.push(cluster);
@@ -219,6 +221,18 @@ impl Collector {
                     }
                 },
             }
+        }
+    }
+
+    /// Finds the clusters of a JSON list, which stay text until a worker needs their inputs. `None` if the list has to be
+    /// parsed in full: it is malformed, or the name of a cluster is missing or not written as is.
+    fn items(&self, source: &Arc<Source>) -> Option<Vec<Cluster>> {
+        let (mut items, mut clusters) = (JsonItems::of(source.text())?, Vec::new());
+        loop {
+            let mut names = RawPaths::new(&self.name_paths);
+            let Some(item) = items.next_item(|key, value| names.see(key, value))? else { return Some(clusters) };
+            let name = plain_name(names)?;
+            clusters.push(Cluster::of_text(source, &item, name)?);
         }
     }
 
@@ -268,45 +282,65 @@ impl Collector {
             error.notes.push(format!("{} of this file {have} no name", counted(others, "more cluster")));
         }
     }
+}
 
-    /// Finds the name in a line of JSON without building its other values. Returns `None` if the line has to be parsed
-    /// in full: it is malformed, or its name is missing or not written as is.
-    fn plain_name<'t>(&self, line: &'t str) -> Option<&'t str> {
-        let raw = raw_at(line, &self.name_paths)?;
-        for raw in raw.into_iter().flatten() {
-            match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-                Some("") => {}
-                Some(text) => return (!text.contains('\\')).then_some(text),
-                None if raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
-                    return (raw.len() < 20 && raw.bytes().all(|b| b.is_ascii_digit())).then_some(raw);
-                }
-                None => {}
+/// The JSON texts at some dotted paths of an object. The last of repeated keys counts.
+struct RawPaths<'p, 't, P> {
+    paths: &'p [P],
+    /// The text at the first key of each path, and the rest of the path.
+    found: Vec<Option<(&'t str, &'p str)>>,
+}
+
+impl<'p, 't, P: AsRef<str>> RawPaths<'p, 't, P> {
+    fn new(paths: &'p [P]) -> Self {
+        Self { paths, found: vec![None; paths.len()] }
+    }
+
+    /// Sees an entry of the object.
+    fn see(&mut self, key: &str, value: &'t str) {
+        for (path, found) in self.paths.iter().zip(&mut self.found) {
+            let (first, rest) = path.as_ref().split_once('.').unwrap_or((path.as_ref(), ""));
+            if first == key {
+                *found = Some((value, rest));
             }
         }
-        None
+    }
+
+    /// Returns the texts. `None` if a key on the way to one has an escape.
+    fn texts(self) -> Option<Vec<Option<&'t str>>> {
+        let text = |found: Option<(&'t str, &str)>| match found {
+            Some((inner, rest)) if !rest.is_empty() => match inner.starts_with('{') {
+                true => Some(raw_at(inner, rest)?),
+                false => Some(None),
+            },
+            found => Some(found.map(|(value, _)| value)),
+        };
+        self.found.into_iter().map(text).collect()
     }
 }
 
-/// Returns the JSON text at each of some dotted paths. `None` if the text is no object, or if a key on the way has an
-/// escape. The last of repeated keys counts.
-fn raw_at<'t>(object: &'t str, paths: &[impl AsRef<str>]) -> Option<Vec<Option<&'t str>>> {
-    let first = |path: &str| path.split_once('.').map_or(path.len(), |(key, _)| key.len());
-    let mut found = vec![None; paths.len()];
-    json_entries(object, |key, value| {
-        for (path, found) in
-            paths.iter().map(AsRef::as_ref).zip(&mut found).filter(|(path, _)| &path[..first(path)] == key)
-        {
-            *found = Some((value, &path[first(path)..]));
+/// Returns the JSON text at a dotted path of an object. `None` if the text is no object, or if a key on the way has an escape.
+fn raw_at<'t>(object: &'t str, path: &str) -> Option<Option<&'t str>> {
+    let paths = [path];
+    let mut below = RawPaths::new(&paths);
+    json_entries(object, |key, value| below.see(key, value))?;
+    below.texts()?.into_iter().next()
+}
+
+/// Returns the first name among JSON texts without building other values. Returns `None` if the cluster has to be parsed in
+/// full: its name is missing or not written as is.
+fn plain_name<'t>(names: RawPaths<'_, 't, String>) -> Option<&'t str> {
+    for raw in names.texts()?.into_iter().flatten() {
+        match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            Some("") => {}
+            Some(text) => return (!text.contains('\\')).then_some(text),
+            None if raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
+                return (raw.len() < 20 && raw.bytes().all(|b| b.is_ascii_digit())).then_some(raw);
+            }
+            None => {}
         }
-    })?;
-    let below = |found: Option<(&'t str, &str)>| match found {
-        Some((inner, rest)) if !rest.is_empty() => match inner.starts_with('{') {
-            true => Some(raw_at(inner, &[&rest[1..]])?.into_iter().flatten().next()),
-            false => Some(None),
-        },
-        found => Some(found.map(|(value, _)| value)),
-    };
-    found.into_iter().map(below).collect()
+    }
+    None
 }
 
 /// Returns a name as text: a string that is not empty, or an integer.

@@ -288,6 +288,7 @@ impl Fleet {
 mod tests {
     use super::collector::MAX_ERRORS;
     use super::*;
+    use crate::values::Step;
 
     fn names(file: &str, text: &str, key: Option<&str>) -> std::result::Result<Vec<String>, Code> {
         let options = FleetOptions { name_key: key, ..FleetOptions::default() };
@@ -299,6 +300,56 @@ mod tests {
         };
         fleet.each(push).map_err(|error| error.code)?;
         Ok(names)
+    }
+
+    /// The clusters of a file, each with its inputs and the excerpt of one of them.
+    fn clusters(file: &str, text: &str) -> std::result::Result<Vec<[String; 3]>, String> {
+        let source = Source::new(file, text);
+        let fleet = Fleet::read(&source, Format::of(file, text), &FleetOptions::default());
+        let (fleet, mut found) = (fleet.map_err(|error| error.to_string())?, Vec::new());
+        let each = &mut |_, cluster: &Cluster| {
+            let inputs = serde_json::to_string(&*cluster.inputs()?).unwrap();
+            let path = ["image", "tag"].map(|key| Step::Key(key.to_owned()));
+            let span = cluster.place().and_then(|place| place.find(&path));
+            let excerpt = span.map(|span| format!("{}: {}", source.position(span.start), source.slice(span)));
+            found.push([cluster.name().to_owned(), inputs, excerpt.unwrap_or_default()]);
+            Ok(())
+        };
+        fleet.each(each).map_err(|error| error.to_string())?;
+        Ok(found)
+    }
+
+    #[test]
+    fn lists_of_json_are_those_of_yaml() {
+        let items = [
+            r#"{"name": "a", "image": {"tag": "v1", "n": [1, 2.50, 12345678901234567890123]}}"#,
+            "{\n  \"cluster\": {\"name\": \"b\"},\n  \"image\": {\n    \"tag\": \"é\"}}",
+            r#"{"name": 7, "text": "x\ny\u00e9"}"#,
+            // The names of these, or some of their keys, are not written as they are.
+            r#"{"name": "n\u0061me", "image": {"tag": 1}}"#,
+            r#"{"name": "escaped", "im\u0061ge": {"tag": 2}}"#,
+        ];
+        for count in 0..=items.len() {
+            let of = |separator: &str| format!("[{}]\n", items[..count].join(separator));
+            for text in [of(","), of(" ,\n  ")] {
+                assert_eq!(clusters("f.json", &text), clusters("f.yaml", &text), "{text}");
+                assert_eq!(clusters("f.json", &text).unwrap().len(), count);
+            }
+        }
+        let errors = [
+            (r#"[{"name":"a","b":{"c":1,"c":2}}]"#, "the key `c` is given twice (f.json:1:25)"),
+            (r#"[{"name":"a"},{"b":1}]"#, "(f.json:1:15)"),
+            (r#"[{"name":"a"},1]"#, "expected a cluster as a map"),
+            (r#"[{"name":"a"},]"#, "f.json:1:15"),
+            (r#"[{"name":"a","b":1e999}]"#, "f.json:1:"),
+            (r#"[{"name":"a"},{"name":"a"}]"#, "`a`"),
+        ];
+        for (text, part) in errors {
+            let error = clusters("f.json", text).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+        let deep = format!("[{{\"name\":\"a\",\"b\":{}{}}}]", "[".repeat(200), "]".repeat(200));
+        assert!(clusters("f.json", &deep).unwrap_err().starts_with("E06"));
     }
 
     #[test]

@@ -226,10 +226,9 @@ impl<'s, S: PartSink> Scan<'s, S> {
 
     fn json_entry(&mut self, is_map: bool) -> Option<()> {
         if is_map {
-            let key = self.rest();
-            let after = json_lexer::key(key)?;
+            let (key, after) = json_lexer::key(self.rest())?;
             // A key with escapes may be the same as another one.
-            self.nest.key(key.get(1..)?.split(|byte| *byte == b'"').next().filter(|name| !name.contains(&b'\\'))?)?;
+            self.nest.key(Some(key).filter(|name| !name.contains(&b'\\'))?)?;
             self.skip_to(json_lexer::white(after));
         }
         self.json_value()

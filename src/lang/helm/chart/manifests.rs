@@ -132,8 +132,8 @@ const ORDER: [&str; 38] = [
     "ValidatingWebhookConfiguration",
 ];
 
-/// The position of a kind in the order, and the name of another kind.
-pub(super) fn rank(kind: &str) -> (usize, &str) {
+/// Returns the position of a kind in the order of installation, and the name of another kind.
+pub fn install_rank(kind: &str) -> (usize, &str) {
     match ORDER.iter().position(|known| *known == kind) {
         Some(at) => (at, ""),
         None => (ORDER.len(), kind),
@@ -284,8 +284,8 @@ pub(super) fn assemble<N: AsRef<str>, T: Into<Text>>(
             collect(&mut scanner, (name, text), &mut manifests, &mut hooks)?;
         }
     }
-    manifests.small_sort_by(|a, b| rank(&a.kind).cmp(&rank(&b.kind)));
-    hooks.small_sort_by(|a, b| rank(&a.manifest.kind).cmp(&rank(&b.manifest.kind)));
+    manifests.small_sort_by(|a, b| install_rank(&a.kind).cmp(&install_rank(&b.kind)));
+    hooks.small_sort_by(|a, b| install_rank(&a.manifest.kind).cmp(&install_rank(&b.manifest.kind)));
     let crds = plan.charts().iter().flat_map(crds).collect();
     Ok(Output { manifests, hooks, notes, crds, root })
 }

@@ -57,6 +57,8 @@ mod user_values;
 pub use builtin_objects::{Capabilities, EmptyFile, FileSet, HelmLine, HelmVersion, KubeVersion, Release};
 pub use documents::DocumentLints;
 pub use load::{Chart, is_like_chart_file};
+#[doc(hidden)]
+pub use manifests::install_rank;
 pub use manifests::{Hook, HookEvent, Manifest, Output, Selection};
 pub use metadata::{Dependency, Kind, Maintainer, Metadata};
 pub use open::{OpenBase, OpenInputs, OpenPlan, floats, form};

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
-use super::manifests::{self, HookEvent, Selection, rank};
+use super::manifests::{self, HookEvent, Selection, install_rank};
 use super::plan::Plan;
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -103,7 +103,7 @@ struct Document {
 
 impl Document {
     fn new(source: &str, kind: &str, body: &str, events: Vec<HookEvent>) -> Self {
-        let (at, other) = rank(kind);
+        let (at, other) = install_rank(kind);
         let mut text = String::with_capacity(manifests::printed_len(source, body));
         manifests::print(source, body, &mut text);
         Self { rank: (at, other.to_owned()), source: source.to_owned(), text, events }
