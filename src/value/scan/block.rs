@@ -54,7 +54,7 @@ impl<'s, S: PartSink> Scan<'s, S> {
     fn content(&mut self) -> Option<()> {
         let column = self.at - self.line;
         if std::mem::take(&mut self.open) && self.parent().is_some_and(|parent| column > parent) {
-            return if S::READS { None } else { self.further_line() };
+            return self.further_line();
         }
         if column == 0 && matches!(self.here(), b'-' | b'.') && self.marker()? {
             return Some(());
@@ -200,8 +200,7 @@ impl<'s, S: PartSink> Scan<'s, S> {
             }
             stop => {
                 self.fill(column)?;
-                self.tell_plain(start)?;
-                self.end_plain(stop)
+                self.end_plain(start, stop)
             }
         }
     }

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use super::Scan;
 use super::block::is_gap;
-use super::scalar::{FLOW, NAME, is};
+use super::scalar::{FLOW, NAME, RunEnd, is};
 use crate::yaml::Style;
 
 /// Receives the parts that a scan recognises, in the order of the file. `None` ends the scan.
 pub(crate) trait PartSink {
-    /// `true` for a reader. Then duplicate keys are its errors, and texts on several lines except literal ones, tags, and
+    /// `true` for a reader. Then duplicate keys are its errors, and folded texts, tags, and
     /// notations that the parser gives other places are outside the subset.
     const READS: bool;
 
@@ -81,6 +81,38 @@ impl<S: PartSink> Scan<'_, S> {
         self.sink.scalar(text, Style::Plain, start..start + text.len())
     }
 
+    /// Takes the plain scalar whose first line ends here, with the deeper lines that continue it. Ends at the end of the last of
+    /// them.
+    pub(super) fn tell_whole_plain(&mut self, start: usize) -> Option<()> {
+        let first = self.text.get(start..self.at)?.trim_end_matches(' ');
+        let (mut end, mut text) = (start + first.len(), Cow::Borrowed(first));
+        while std::mem::take(&mut self.open) {
+            let (from, line) = (self.at, self.line);
+            let is_further = self.next_content().is_some_and(|first| first != b'#')
+                && self.parent().is_some_and(|parent| self.at - self.line > parent);
+            if !is_further {
+                (self.at, self.line) = (from, line);
+                break;
+            }
+            self.begin_further()?;
+            let (begun, breaks) =
+                (self.at, self.bytes.get(from..self.line)?.iter().filter(|byte| **byte == b'\n').count());
+            match self.plain()? {
+                RunEnd::Colon => return None,
+                stop => self.open = matches!(stop, RunEnd::End),
+            }
+            let further = self.text.get(begun..self.at)?.trim_end_matches(' ');
+            let text = text.to_mut();
+            if breaks == 1 {
+                text.push(' ');
+            }
+            text.extend(std::iter::repeat_n('\n', breaks - 1));
+            text.push_str(further);
+            end = begun + further.len();
+        }
+        self.sink.scalar(&text, Style::Plain, start..end)
+    }
+
     /// Takes a quoted scalar that ends here.
     #[inline(always)]
     pub(super) fn tell_quoted(&mut self, start: usize, is_verbatim: bool) -> Option<()> {
@@ -90,9 +122,7 @@ impl<S: PartSink> Scan<'_, S> {
         let (style, text) = (self.style(start), self.text.get(start + 1..self.at - 1)?);
         let text = match style {
             _ if is_verbatim => Cow::Borrowed(text),
-            _ if text.contains('\n') => return None,
-            Style::SingleQuoted => text.replace("''", "'").into(),
-            _ => unescaped(text)?.into(),
+            style => folded(text, style)?.into(),
         };
         self.sink.scalar(&text, style, start..self.at)
     }
@@ -195,19 +225,82 @@ impl<S: PartSink> Scan<'_, S> {
     }
 }
 
-/// Returns a double-quoted text without its escapes, if they are common ones.
-fn unescaped(text: &str) -> Option<String> {
-    let (mut out, mut chars) = (String::with_capacity(text.len()), text.chars());
-    while let Some(c) = chars.next() {
-        out.push(match c {
-            '\\' => match chars.next()? {
-                'n' => '\n',
-                't' => '\t',
-                escaped @ ('"' | '\\') => escaped,
-                _ => return None,
-            },
-            c => c,
-        });
+/// Returns the text of a quoted scalar: without its escapes, and with its lines joined by spaces, or by the empty lines
+/// between them.
+fn folded(text: &str, style: Style) -> Option<String> {
+    let (mut out, mut lines) = (String::with_capacity(text.len()), text.split('\n').peekable());
+    let mut line = lines.next()?;
+    while lines.peek().is_some() {
+        let (content, is_joined) = content_of(line, style);
+        unescaped(content, style, &mut out)?;
+        let mut is_next = true;
+        loop {
+            line = lines.next()?.trim_start_matches(' ');
+            if !line.is_empty() || lines.peek().is_none() {
+                break;
+            }
+            out.push('\n');
+            is_next = false;
+        }
+        if is_next && !is_joined {
+            out.push(' ');
+        }
     }
+    unescaped(line, style, &mut out)?;
     Some(out)
+}
+
+/// Returns a line of a quoted scalar, which another follows, without the white space at its end and without the backslash
+/// that joins it to the next one. Tells whether there was one.
+fn content_of(line: &str, style: Style) -> (&str, bool) {
+    let is_escape = |text: &str| {
+        let plain = text.trim_end_matches('\\');
+        style == Style::DoubleQuoted && (text.len() - plain.len()) % 2 == 1
+    };
+    if let Some(content) = line.strip_suffix('\\').filter(|_| is_escape(line)) {
+        return (content, true);
+    }
+    let content = line.trim_end_matches([' ', '\t']);
+    // An escaped blank is none at the end.
+    let kept = content.len() + usize::from(is_escape(content));
+    (line.get(..kept).unwrap_or(content), false)
+}
+
+/// Appends a quoted text of one line without its escapes.
+fn unescaped(text: &str, style: Style, out: &mut String) -> Option<()> {
+    if style == Style::SingleQuoted {
+        out.extend(text.split("''").enumerate().flat_map(|(at, part)| [if at > 0 { "'" } else { "" }, part]));
+        return Some(());
+    }
+    let mut rest = text;
+    while let Some((before, escape)) = rest.split_once('\\') {
+        out.push_str(before);
+        let (digits, c) = match *escape.as_bytes().first()? {
+            b'x' => (2, None),
+            b'u' => (4, None),
+            byte => (0, Some(escaped(byte)?)),
+        };
+        let number = || u32::from_str_radix(escape.get(1..=digits)?, 16).ok().and_then(char::from_u32);
+        out.push(c.or_else(number)?);
+        rest = escape.get(1 + digits..)?;
+    }
+    out.push_str(rest);
+    Some(())
+}
+
+/// Returns the character that an escape of one character stands for.
+fn escaped(byte: u8) -> Option<char> {
+    Some(match byte {
+        b'n' => '\n',
+        b't' => '\t',
+        b'r' => '\r',
+        b'0' => '\0',
+        b'a' => '\u{7}',
+        b'b' => '\u{8}',
+        b'v' => '\u{b}',
+        b'f' => '\u{c}',
+        b'e' => '\u{1b}',
+        b'"' | b'\\' | b' ' => char::from(byte),
+        _ => return None,
+    })
 }

@@ -238,11 +238,14 @@ impl<S: PartSink> Scan<'_, S> {
 
     /// Scans a further line of the plain scalar that the line before left open.
     pub(super) fn further_line(&mut self) -> Option<()> {
-        // No indicator of a value means one there.
-        if !matches!(self.here(), b'"' | b'\'' | b'[' | b'{') {
-            self.begin_plain()?;
-        }
+        self.begin_further()?;
         self.rest_of_plain()
+    }
+
+    /// Checks that a further line of a plain scalar begins here.
+    pub(super) fn begin_further(&self) -> Option<()> {
+        // No indicator of a value means one there.
+        if matches!(self.here(), b'"' | b'\'' | b'[' | b'{') { Some(()) } else { self.begin_plain() }
     }
 
     /// Scans a line of a plain scalar that is no key.
@@ -251,23 +254,23 @@ impl<S: PartSink> Scan<'_, S> {
         let start = self.at;
         match self.plain()? {
             RunEnd::Colon => None,
-            stop => {
-                self.tell_plain(start)?;
-                self.end_plain(stop)
-            }
+            stop => self.end_plain(start, stop),
         }
     }
 
-    /// Ends a line of a plain scalar. Without a comment, deeper lines continue it.
+    /// Ends a line of a plain scalar, which begins at `start`. Without a comment, deeper lines continue it.
     #[inline(always)]
-    pub(super) fn end_plain(&mut self, stop: RunEnd) -> Option<()> {
+    pub(super) fn end_plain(&mut self, start: usize, stop: RunEnd) -> Option<()> {
         self.open = matches!(stop, RunEnd::End);
+        if S::READS {
+            self.tell_whole_plain(start)?;
+        }
         self.skip_line();
         Some(())
     }
 
     /// Moves from the end of a line to the first byte of the next line that is not blank, and returns it.
-    fn next_content(&mut self) -> Option<u8> {
+    pub(super) fn next_content(&mut self) -> Option<u8> {
         loop {
             if self.here() == END {
                 return None;
