@@ -7,6 +7,7 @@ DROPFORGE is a release build. Rows are ratios to one stream that is neither chec
 `docs/speed.md` is replaced.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -31,6 +32,8 @@ ROWS = {
     "outputs checked and sorted": (["--merge", "replace", "--quiet"], 0),
     "new files, not checked": ([*PLAIN[:3], "--quiet", "-o", "OUT"], 0),
     "the same files again": ([*PLAIN[:3], "--quiet", "-o", "OUT"], 6),
+    "the fleet as a list of JSON": ([*PLAIN, "FLEET.json"], 0),
+    "the fleet as a list of YAML": ([*PLAIN, "FLEET.yaml"], 0),
 }
 
 
@@ -57,6 +60,35 @@ WORKLOADS = {
 }
 
 
+# Words that are no text in YAML 1.1.
+WORDS = ("true", "false", "null", "yes", "no", "on", "off", "y", "n")
+
+
+def scalar(value):
+    """Returns a scalar of JSON in YAML, without quotes where people write none."""
+    is_plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z][\w./-]*", value) and value.lower() not in WORDS
+    return value if is_plain else json.dumps(value, ensure_ascii=False)
+
+
+def block(value, indent=""):
+    """Returns a value of JSON as a block of YAML, after a colon or a dash."""
+    if not isinstance(value, (dict, list)) or not value:
+        return f" {scalar(value)}\n"
+    if isinstance(value, dict):
+        return "\n" + "".join(f"{indent}{scalar(key)}:{block(item, indent + '  ')}" for key, item in value.items())
+    return "\n" + "".join(f"{indent}- {block(item, indent + '  ').lstrip()}" for item in value)
+
+
+def as_list(inputs, path):
+    """Writes the fleet as a list to a file with the extension of its format. Returns the arguments with it."""
+    at = inputs.index("--fleet") + 1
+    with open(inputs[at], encoding="utf-8") as file:
+        clusters = [json.loads(line) for line in file]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(json.dumps(clusters, indent=2, ensure_ascii=False) if path.endswith(".json") else block(clusters))
+    return [*inputs[:at], path, *inputs[at + 1:]]
+
+
 def count(dropforge, arguments):
     """Returns the instructions of a run."""
     tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
@@ -76,7 +108,10 @@ def counts(dropforge, workload):
         rows = []
         for name, (options, _) in ROWS.items():
             to = [] if "-o" in options else ["--layout", "single"]
-            rows.append(count(dropforge, [*inputs, *to, *(out if option == "OUT" else option for option in options)]))
+            of_list = [option for option in options if option.startswith("FLEET.")]
+            fleet = as_list(inputs, os.path.join(scratch, of_list[0])) if of_list else inputs
+            others = [out if option == "OUT" else option for option in options if option not in of_list]
+            rows.append(count(dropforge, [*fleet, *to, *others]))
             print(workload, name, rows[-1], flush=True)
         return rows
 
