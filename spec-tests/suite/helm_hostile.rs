@@ -44,7 +44,10 @@ fn template(text: impl Into<String>) -> Result<usize, String> {
     on_small_stack(move || {
         let engine = Engine::builder().limits(limits()).build();
         let template = engine.compile(Dialect::Helm, "t.gotmpl", &text).map_err(|errors| first(&errors))?;
-        let data = json!({"x": "ab", "l": [1, 2], "m": {"a": 1}, "n": 1, "t": "{{ tpl .t . }}{{ tpl .t . }}"});
+        let defines = "{{ define \"a\" }}{{ end }}{{ tpl .d . }}";
+        let data = json!({
+            "x": "ab", "l": [1, 2], "m": {"a": 1}, "n": 1, "t": "{{ tpl .t . }}{{ tpl .t . }}", "d": defines,
+        });
         template.render(&data).map(|text| text.len()).map_err(|error| told(&error))
     })
 }
@@ -142,7 +145,9 @@ fn giant_loops_and_texts_end_in_limits() {
 
 #[test]
 fn texts_that_make_themselves_end_in_limits() {
-    assert_eq!(template("{{ tpl .t . }}"), limit("fuel"));
+    // A text without definitions is compiled once, however deep it nests.
+    assert_eq!(template("{{ tpl .t . }}"), limit("recursion"));
+    assert_eq!(template("{{ tpl .d . }}"), limit("fuel"));
     let doubling = "{{ $t := \"{{ . }}\" }}{{ range 40 }}{{ $t = print $t $t }}{{ end }}{{ tpl $t 1 }}";
     assert_eq!(template(doubling), limit("memory"));
     // Each text is new, so that none is compiled twice.

@@ -225,7 +225,7 @@ impl<'a> Lower<'_, 'a> {
         } else {
             self.arguments(function, arguments, piped)?;
         }
-        self.calls_by_name = true;
+        self.makes_templates = true;
         self.emitter.op(Op::As, &[Role::Value as u32]);
         self.at(span);
         let maker = if self.missing == MissingKey::Error { STRICT_MAKER } else { MAKER };

@@ -74,9 +74,12 @@ pub(crate) fn lower_made<'a>(
     lower.emitter.begin_chunk(main);
     lower.emitter.end_chunk();
     let chunk = lower.chunk_of(unit.entry.name()).unwrap_or(main);
-    lower.rest()?;
-    // Templates that this one makes see its names.
-    lower.name_all()?;
+    lower.queued()?;
+    // Templates that this one makes see the names that it defines. Its own name is always hidden by theirs.
+    lower.name_all(Some(unit.entry.name()))?;
+    if lower.calls_by_name {
+        lower.name_all(None)?;
+    }
     Ok(chunk)
 }
 
@@ -114,6 +117,8 @@ pub(super) struct Lower<'l, 'a> {
     pub mutates: bool,
     /// `true` if templates are called by computed names.
     pub calls_by_name: bool,
+    /// `true` if templates are made at render time. They may call others by their names.
+    pub makes_templates: bool,
     /// A test for templates of the programs around this one.
     pub sees: Option<&'l dyn Fn(&str) -> bool>,
     pub missing: MissingKey,
@@ -158,6 +163,7 @@ impl<'l, 'a> Lower<'l, 'a> {
             queue: Vec::new(),
             mutates: false,
             calls_by_name: false,
+            makes_templates: false,
             sees: None,
             missing: unit.missing_key,
             values: None,
@@ -222,13 +228,13 @@ impl<'l, 'a> Lower<'l, 'a> {
         self.emitter.set_mutable(mutates);
     }
 
-    /// Lowers the templates that are called, and with calls by computed names all templates.
+    /// Lowers the templates that are called, and with calls by computed names or made templates all of them.
     pub fn rest(&mut self) -> Result<()> {
         self.queued()?;
         match self.values {
-            _ if !self.calls_by_name => Ok(()),
+            _ if !self.calls_by_name && !self.makes_templates => Ok(()),
             Some(_) => self.name_reached(),
-            None => self.name_all(),
+            None => self.name_all(None),
         }
     }
 
@@ -239,9 +245,10 @@ impl<'l, 'a> Lower<'l, 'a> {
         Ok(())
     }
 
-    /// Lowers all templates and names their chunks.
-    fn name_all(&mut self) -> Result<()> {
-        let mut names: Vec<&'a str> = self.set.templates.keys().copied().collect();
+    /// Lowers all templates and names their chunks, except that of the template `but`.
+    fn name_all(&mut self, but: Option<&str>) -> Result<()> {
+        let names = self.set.templates.keys().copied().filter(|name| Some(*name) != but);
+        let mut names: Vec<&'a str> = names.collect();
         names.sort_unstable();
         for name in names {
             let chunk = self.chunk_of(name);
