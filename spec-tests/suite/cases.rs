@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use dropforge::diagnostics::Diagnostics;
 use dropforge::engine::{Dialect, Engine, Template, UnknownNames};
+use dropforge::limits::Limits;
 
 /// A section of a case: its heading after `--- ` and its text.
 pub struct Section {
@@ -74,10 +75,13 @@ pub fn print(cases: &[Case]) -> String {
 
 /// Compiles the template of a case.
 pub fn compile(dialect: Dialect, case: &Case) -> Result<Template, Diagnostics> {
-    let engine = case
-        .templates()
-        .fold(Engine::builder().unknown_names(UnknownNames::Late), |builder, (name, text)| builder.template(name, text))
-        .build();
+    compile_within(Limits::default(), dialect, case)
+}
+
+/// Compiles the template of a case with other limits.
+pub fn compile_within(limits: Limits, dialect: Dialect, case: &Case) -> Result<Template, Diagnostics> {
+    let builder = Engine::builder().unknown_names(UnknownNames::Late).limits(limits);
+    let engine = case.templates().fold(builder, |builder, (name, text)| builder.template(name, text)).build();
     let (entry, _) = case.templates().next().expect("a case has a template");
     engine.load(dialect, entry)
 }
