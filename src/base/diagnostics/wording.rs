@@ -79,13 +79,20 @@ pub fn nearest<'c>(wanted: &str, candidates: impl IntoIterator<Item = &'c str>) 
 /// Returns the least number of changes that make one ASCII text of another, whatever the order of its letters: each change
 /// adds a letter, removes one, or replaces one.
 fn least_distance(lowercase: &str, other: &str) -> usize {
-    let mut counts = [0_i32; 128];
-    let mut count = |byte: u8, by: i32| counts.get_mut(usize::from(byte)).map_or((), |count| *count += by);
-    lowercase.bytes().for_each(|byte| count(byte, 1));
-    other.bytes().for_each(|byte| count(byte.to_ascii_lowercase(), -1));
-    let sum =
-        |more: bool| counts.iter().filter(|count| (**count > 0) == more).map(|count| count.unsigned_abs()).sum::<u32>();
-    sum(true).max(sum(false)) as usize
+    let mut counts = [0_usize; 128];
+    let place = |byte: u8| usize::from(byte.to_ascii_lowercase());
+    for byte in lowercase.bytes() {
+        if let Some(count) = counts.get_mut(place(byte)) {
+            *count += 1;
+        }
+    }
+    let mut shared = 0;
+    for byte in other.bytes() {
+        if let Some(count) = counts.get_mut(place(byte)).filter(|count| **count > 0) {
+            (*count, shared) = (*count - 1, shared + 1);
+        }
+    }
+    lowercase.len().max(other.len()) - shared
 }
 
 /// Returns `true` if `name` is `near` with a slip of the hand: other separators or capitals, or one character that differs.
