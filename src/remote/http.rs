@@ -185,9 +185,11 @@ fn answer(
         return Err(overloaded(head.status, &head.headers, body));
     }
     if !head.status.is_success() {
-        // The server may repeat what it was sent.
-        let mask = Mask::new(secrets.iter().map(String::as_str));
-        let text = credentials::hidden(&mask, &error_text(body));
+        let mut text = error_text(body);
+        // The server may repeat what it was sent. The mask of a signature takes long to make.
+        if !text.is_empty() {
+            text = credentials::hidden(&Mask::new(secrets.iter().map(String::as_str)), &text);
+        }
         return Ok((Response::from_parts(head, HttpResponseBody::from(text.into_bytes())), None));
     }
     if body.content_length().is_none_or(|length| length > SMALL) {
