@@ -117,7 +117,7 @@ fn life(kind: Kind, url: &str, settings: &[(String, String)], prefix: &str) {
 
 #[test]
 fn s3() {
-    let server = Server::s3();
+    let server = Server::shared_s3("outputs");
     life(Kind::S3, "s3://fleet/life/s3", &s3_settings(server.address), "life/s3");
 }
 
@@ -141,7 +141,7 @@ fn disturbed(server: SocketAddr) -> Proxy {
 
 #[test]
 fn nothing_is_lost_and_nothing_is_half_while_requests_fail() {
-    let server = Server::s3();
+    let server = Server::shared_s3("outputs");
     let proxy = disturbed(server.address);
     let (world, settings) = (World::new(60), s3_settings(proxy.address));
     let clean = open(Kind::S3, s3_settings(server.address), "faults");
@@ -180,7 +180,7 @@ fn wait_for(puts: &AtomicUsize, count: usize) {
 
 #[test]
 fn an_interrupted_run_keeps_what_it_has_put() {
-    let server = Server::s3();
+    let server = Server::shared_s3("outputs");
     let (proxy, puts) = slow(server.address);
     let world = World::new(400);
     let child = world.start(&s3_settings(proxy.address), &["-o", "s3://fleet/interrupted"]);
@@ -198,7 +198,7 @@ fn an_interrupted_run_keeps_what_it_has_put() {
 
 #[test]
 fn a_killed_run_is_mended_by_the_next() {
-    let server = Server::s3();
+    let server = Server::shared_s3("outputs");
     let (proxy, puts) = slow(server.address);
     let (world, slow) = (World::new(150), s3_settings(proxy.address));
     let (direct, store) = (s3_settings(server.address), open(Kind::S3, s3_settings(server.address), "killed"));
@@ -226,7 +226,7 @@ fn a_killed_run_is_mended_by_the_next() {
 
 #[test]
 fn one_of_several_runs_has_the_lock() {
-    let server = Server::s3();
+    let server = Server::shared_s3("outputs");
     let proxy = Proxy::start(server.address, |_, _| Fault::None);
     let (world, settings) = (World::new(100), s3_settings(proxy.address));
     let children: Vec<_> = (0..4).map(|_| world.start(&settings, &["-o", "s3://fleet/race"])).collect();
@@ -244,7 +244,7 @@ fn one_of_several_runs_has_the_lock() {
 
 #[test]
 fn packs_and_single_objects() {
-    let server = Server::s3();
+    let server = Server::shared_s3("outputs");
     let proxy = disturbed(server.address);
     let (world, settings) = (World::new(50), s3_settings(proxy.address));
     let store = open(Kind::S3, s3_settings(server.address), "packs");
@@ -286,7 +286,7 @@ fn packs_and_single_objects() {
 
 #[test]
 fn errors_say_what_to_do() {
-    let server = Server::s3();
+    let server = Server::shared_s3("outputs");
     let (world, settings) = (World::new(3), s3_settings(server.address));
     for (args, code, part) in [
         (&["-o", "s3://fleet/a/../b"][..], 2, "a key has no `..`"),
@@ -326,7 +326,7 @@ fn errors_say_what_to_do() {
 /// Shards put objects of one prefix together, and a killed one is run again.
 #[test]
 fn shards() {
-    let server = Server::s3();
+    let server = Server::shared_s3("outputs");
     let settings = s3_settings(server.address);
     let (world, store) = (World::new(40), open(Kind::S3, settings.clone(), "shards"));
     let url = "s3://fleet/shards";
@@ -368,7 +368,7 @@ fn shards() {
 /// Clusters of a pipe are put as they come.
 #[test]
 fn a_stream() {
-    let server = Server::s3();
+    let server = Server::shared_s3("outputs");
     let settings = s3_settings(server.address);
     let (world, store) = (World::new(20), open(Kind::S3, settings.clone(), "stream"));
     let (code, text) = world.run(&settings, &["-o", "s3://fleet/stream", "--stream"]);

@@ -1,10 +1,12 @@
 //! Servers that tests start: each in a directory of its own, on a port that the system chooses, ended with the test.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -35,13 +37,13 @@ fn installed() -> PathBuf {
 }
 
 impl Server {
-    /// Starts a program, which ends after ten minutes at the latest, and waits until it prints a port after `marker`.
+    /// Starts a program, which ends after half an hour at the latest, and waits until it prints a port after `marker`.
     fn start(program: &Path, args: &[&str], envs: &[(&str, &Path)], dir: TempDir, marker: &str) -> Self {
         let log = dir.path().join("log");
         let file = File::create(&log).expect("a log");
         let mut command = Command::new("timeout");
         command
-            .args(["--kill-after=1", "600"])
+            .args(["--kill-after=1", "1800"])
             .arg(program)
             .args(args)
             .envs(envs.iter().copied())
@@ -60,6 +62,18 @@ impl Server {
             }
             thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    /// Returns the S3 server of a group of tests, which use different prefixes. It starts with the first of them and ends with
+    /// the last one that runs: its start takes as long as many a test.
+    pub fn shared_s3(group: &'static str) -> Arc<Self> {
+        static RUNNING: Mutex<BTreeMap<&str, Weak<Server>>> = Mutex::new(BTreeMap::new());
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        running.get(group).and_then(Weak::upgrade).unwrap_or_else(|| {
+            let server = Arc::new(Self::s3());
+            running.insert(group, Arc::downgrade(&server));
+            server
+        })
     }
 
     /// Starts an S3 server with the bucket `fleet`.

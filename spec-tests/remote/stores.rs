@@ -98,7 +98,7 @@ fn lock_contract(store: &Store) {
 
 #[test]
 fn s3() {
-    let server = Server::s3();
+    let server = Server::shared_s3("stores");
     contract(&open(Kind::S3, s3_settings(server.address), "plain"));
     contract(&open(Kind::S3, s3_settings(server.address), "pre/fix ä%20"));
     lock_contract(&open(Kind::S3, s3_settings(server.address), "lock"));
@@ -113,7 +113,7 @@ fn azure() {
 
 #[test]
 fn long_listings_and_trees() {
-    let server = Server::s3();
+    let server = Server::shared_s3("stores");
     let store = open(Kind::S3, s3_settings(server.address), "many");
     let mut lane = Putter::new(&store, PutOptions::default()).lane();
     for number in 0..1_100 {
@@ -133,7 +133,7 @@ fn long_listings_and_trees() {
 
 #[test]
 fn nothing_is_lost_and_nothing_is_half() {
-    let server = Server::s3();
+    let server = Server::shared_s3("stores");
     let clean = open(Kind::S3, s3_settings(server.address), "out");
     let proxy = Proxy::start(server.address, |number, _| match number % 5 {
         0 | 2 => Fault::ALL[1 + number / 5 % 7],
@@ -169,7 +169,7 @@ fn nothing_is_lost_and_nothing_is_half() {
 
 #[test]
 fn conditional_puts_whose_responses_are_lost_count_once() {
-    let server = Server::s3();
+    let server = Server::shared_s3("stores");
     for fault in [Fault::BusyAfter, Fault::ResetAfter, Fault::Hang, Fault::Cut] {
         let proxy =
             Proxy::start(
@@ -195,7 +195,7 @@ fn conditional_puts_whose_responses_are_lost_count_once() {
 
 #[test]
 fn errors_say_what_to_do() {
-    let server = Server::s3();
+    let server = Server::shared_s3("stores");
     let quick = |mut store: Store| {
         store = store.with_patience(Patience { total: Duration::from_millis(300), ..store.patience() });
         store
