@@ -167,7 +167,7 @@ async function look(page, states, filled) {
 async function problems(page, width) {
   // The page's policy forbids scripts of others, but not those of the driver.
   if (!await page.evaluate(() => "axe" in window)) await page.evaluate(readFileSync(axe, "utf8"));
-  const { violations } = await page.evaluate(() => window.axe.run(document));
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
   const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).slice(0, 3).join(", ")}`);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
   if (wide > width) found.push(`${wide} pixels wide`);
