@@ -207,11 +207,13 @@ fn many_generated_templates_render_and_leave_values_unread() {
 
     let mut runner = TestRunner::deterministic();
     let (mut rendered, mut unread) = (0, 0);
-    for _ in 0..200 {
+    let (tried, least) = if super::has_all_cases() { (200, [40, 10]) } else { (60, [12, 3]) };
+    for _ in 0..tried {
         let text = template().new_tree(&mut runner).expect("a template").current();
         let found = check(&text).expect("the same text");
         rendered += usize::from(found.is_some());
         unread += found.unwrap_or(0);
     }
-    assert!(rendered > 40 && unread > 10, "{rendered} of 200 render, {unread} values are not read");
+    let enough = rendered > least[0] && unread > least[1];
+    assert!(enough, "{rendered} of {tried} render, {unread} values are not read");
 }
