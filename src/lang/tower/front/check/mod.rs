@@ -1,12 +1,15 @@
 //! Lints of a well-formed field: expressions that shell quoting does not protect, environment variables, and the syntax
 //! of other template languages.
 
+mod command;
+mod programs;
 mod shell;
 
 pub use shell::{Hazard, hazards};
 
 use std::sync::Arc;
 
+use self::command::uses;
 use crate::error::abridged;
 use crate::syntax::tree::{ParsedField, Part};
 use crate::{RenderMode, Scope};
@@ -67,138 +70,14 @@ pub fn lint(text: &str, field: &ParsedField<'_, '_>, mode: RenderMode) -> Vec<Li
 }
 
 fn shell_lints(text: &str, expressions: &[Span], found: &mut Vec<Lint>) {
-    let mut line = CommandLine::default();
-    let mut end = 0;
-    for (&span, hazard) in expressions.iter().zip(hazards(text, expressions)) {
-        line.read(text.get(end..span.start as usize).unwrap_or(""));
-        end = span.end as usize;
-        match hazard.or_else(|| line.is_code().then_some(Hazard::Code)) {
+    for ((&span, hazard), used) in expressions.iter().zip(hazards(text, expressions)).zip(uses(text, expressions)) {
+        match hazard.or_else(|| used.is_code.then_some(Hazard::Code)) {
             Some(hazard) => found.push(Lint { code: hazard.code(), span, hazard: Some(hazard) }),
-            None if line.begins_argument() => {
+            None if used.may_be_option => {
                 found.push(Lint { code: Code::ShellExpressionMayBeOption, span, hazard: None });
             }
             None => {}
         }
-        line.read_value();
-    }
-}
-
-/// Programs that run an argument as code, and the letter of the option before it.
-const INTERPRETERS: [(&str, char); 14] = [
-    ("sh", 'c'),
-    ("bash", 'c'),
-    ("dash", 'c'),
-    ("ash", 'c'),
-    ("ksh", 'c'),
-    ("mksh", 'c'),
-    ("zsh", 'c'),
-    ("fish", 'c'),
-    ("python", 'c'),
-    ("python3", 'c'),
-    ("perl", 'e'),
-    ("ruby", 'e'),
-    ("node", 'e'),
-    ("php", 'r'),
-];
-/// Words after which a command still has to come.
-const BEFORE_COMMAND: [&str; 15] = [
-    "command", "builtin", "exec", "sudo", "env", "time", "!", "if", "then", "else", "elif", "while", "until", "do", "{",
-];
-
-/// The state of a simple command: the facts that decide whether the next word can be an option, and whether it is code.
-#[derive(Default)]
-struct CommandLine {
-    /// The word that is not finished.
-    word: String,
-    /// There is a value in that word.
-    has_value: bool,
-    has_command: bool,
-    has_word: bool,
-    has_double_dash: bool,
-    after_option: bool,
-    /// All arguments are code.
-    evaluates: bool,
-    /// The last interpreter, while its options may follow: the letter of the one before code.
-    interpreter: Option<char>,
-    /// The next argument is code, and options are none.
-    code_next: bool,
-}
-
-impl CommandLine {
-    /// Reads the text up to an expression, which is outside of quotes at both ends.
-    fn read(&mut self, gap: &str) {
-        let (mut quote, mut escaped) = (None, false);
-        for c in gap.chars() {
-            match (quote, c) {
-                _ if escaped => {
-                    escaped = false;
-                    if c != '\n' {
-                        self.word.push(c);
-                    }
-                }
-                (None | Some('"'), '\\') => escaped = true,
-                (Some(open), c) if c == open => quote = None,
-                (None, '\'' | '"') => {
-                    quote = Some(c);
-                    self.has_value = true;
-                }
-                (None, '\n' | ';' | '|' | '&' | '(') => *self = Self::default(),
-                (None, ' ' | '\t' | '\r') => self.end_word(),
-                _ => self.word.push(c),
-            }
-        }
-    }
-
-    fn read_value(&mut self) {
-        self.has_value = true;
-    }
-
-    fn is_in_word(&self) -> bool {
-        self.has_value || !self.word.is_empty()
-    }
-
-    fn end_word(&mut self) {
-        if !self.is_in_word() {
-            return;
-        }
-        let word = std::mem::take(&mut self.word);
-        let is_option = word.starts_with('-') && word != "-";
-        self.has_word = true;
-        self.has_value = false;
-        self.after_option = is_option;
-        self.has_double_dash |= word == "--";
-        if self.code_next && !is_option {
-            self.code_next = false;
-        }
-        if !self.has_command && !is_option {
-            self.command(&word);
-        }
-        let name = word.rsplit('/').next().unwrap_or_default();
-        match (INTERPRETERS.iter().find(|(known, _)| *known == name), self.interpreter) {
-            (Some((_, letter)), _) => self.interpreter = Some(*letter),
-            (None, Some(letter)) if is_option && !word.starts_with("--") => self.code_next |= word.ends_with(letter),
-            (None, Some(_)) if !is_option => self.interpreter = None,
-            _ => {}
-        }
-    }
-
-    /// Reads the word that may be the command.
-    fn command(&mut self, word: &str) {
-        let is_assignment = word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'));
-        self.has_command = !is_assignment && !BEFORE_COMMAND.contains(&word);
-        self.evaluates = word == "eval";
-        self.code_next |= word == "trap";
-    }
-
-    /// Returns `true` if the shell, or another program, runs the next value as code.
-    fn is_code(&self) -> bool {
-        self.evaluates || (self.code_next && !self.word.starts_with('-'))
-    }
-
-    /// Returns `true` if the next word might be taken for an option: it is not the first word, does not follow an
-    /// option whose value it may be, and does not follow `--`.
-    fn begins_argument(&self) -> bool {
-        !self.is_in_word() && self.has_word && !self.has_double_dash && !self.after_option
     }
 }
 
@@ -324,6 +203,45 @@ mod tests {
             "trap ${params.a} EXIT",
             "python3 -c ${params.a}",
             "find . | xargs sh \\\n -c ${params.a}",
+            "su - u -c ${params.a}",
+            "su -c${params.a} u",
+            "sudo su u --command=${params.a}",
+            "runuser -l u -c ${params.a}",
+            "bash -euo pipefail -c ${params.a}",
+            "bash --rcfile x -c ${params.a}",
+            "sh -cx ${params.a}",
+            "python3.11 -c ${params.a}",
+            "perl -pe ${params.a}",
+            "node --eval=${params.a}",
+            "ssh host ${params.a}",
+            "ssh -p 22 -i key u@host 'cat '${params.a}",
+            "sudo -u u timeout -k 5 10 ssh host -- ls -l ${params.a}",
+            "sshpass -p x ssh host ${params.a}",
+            "kubectl exec pod -c web -- ssh host ${params.a}",
+            "watch -n 5 ls ${params.a}",
+            "command eval ${params.a}",
+            "env -i A=1 ssh host ${params.a}",
+            "env -S ${params.a}",
+            "flock -n /tmp/l -c ${params.a}",
+            "flock /tmp/l ssh host ${params.a}",
+            "script -qc ${params.a} /dev/null",
+            "parallel -j 4 ${params.a} ::: a b",
+            "parallel ::: ${params.a}",
+            "find . -exec sh -c ${params.a} \\;",
+            "strace -f sh -c ${params.a}",
+            "time -p nice -n 5 sh -c ${params.a}",
+            "docker exec web su - u -c ${params.a}",
+            "x=$(sh -c ${params.a})",
+            "echo \"$(ssh host ${params.a})\"",
+            "ssh host $(date) ${params.a}",
+            "a >x 2>&1 && sh -c ${params.a}",
+            "sh -c 2>&1 ${params.a}",
+            "case a in b) eval ${params.a};; esac",
+            "echo ${params.a} | sh",
+            "printf '%s' ${params.a} | sudo bash -s",
+            "printf '%s' ${params.a} | ssh host",
+            "bash <<< ${params.a}",
+            "# it's\nsh -c ${params.a}",
         ] {
             assert_eq!(codes(text), 1, "{text}");
         }
@@ -338,6 +256,40 @@ mod tests {
             "sh -x ${params.a}",
             "eval 'true'; x -- ${params.a}",
             "trap 'rm x' ${params.a}",
+            "bash -c 'x \"$@\"' bash -c ${params.a}",
+            "su - ${params.a} -c ls",
+            "su -c ls ${params.a}",
+            "su -cls ${params.a}",
+            "ssh ${params.a} ls",
+            "ssh -i ${params.a} host ls",
+            "ssh host ls > ${params.a}",
+            "systemctl restart ssh ${params.a}",
+            "npm run watch ${params.a}",
+            "watch -n ${params.a} ls",
+            "watch -x ls ${params.a}",
+            "timeout ${params.a} ls",
+            "timeout 5 ls ${params.a}",
+            "env A=${params.a} ls",
+            "chroot /mnt ls ${params.a}",
+            "runuser -u u -- ls ${params.a}",
+            "flock -w ${params.a} /tmp/l ls",
+            "flock /tmp/l wc -c ${params.a}",
+            "script ${params.a}",
+            "parallel echo ::: ${params.a}",
+            "find ${params.a} -exec sh -c 'x \"$1\"' _ {} \\;",
+            "kubectl exec pod -c ${params.a} -- ls",
+            "kubectl patch node -p ${params.a} n",
+            "kubectl exec pod -- wc -c ${params.a}",
+            "grep -c ${params.a} file",
+            "echo sh -c ${params.a}",
+            "apt-get install python3 -c ${params.a}",
+            "printf '%s' ${params.a} | ssh host cat",
+            "printf '%s' ${params.a} | python3 -m json.tool",
+            "cat ${params.a} | sh -c 'cat'",
+            "echo ${params.a} || sh",
+            "perl -i -pe s/x/y/ ${params.a}",
+            "ssh host uptime; echo ${params.a}",
+            "x \"$(eval y)\" ${params.a}",
         ] {
             assert_eq!(codes(text), 0, "{text}");
         }
@@ -345,7 +297,8 @@ mod tests {
 
     #[test]
     fn long_fields_end() {
-        for unit in ["{{ a ", "$a", "x ${params.a} ", "\"${params.a}\\", "é{{"] {
+        let commands = ["su ", "$(", "<", "sh -c ${params.a} ", "find -exec ", "env -S", "echo ${params.a}|", "ssh a "];
+        for unit in ["{{ a ", "$a", "x ${params.a} ", "\"${params.a}\\", "é{{"].into_iter().chain(commands) {
             let text = unit.repeat((1 << 20) / unit.len());
             let arena = bumpalo::Bump::new();
             let field = parse(&text, &arena).unwrap();

@@ -25,7 +25,7 @@ pub enum Hazard {
     Comment,
     /// `$(( ${x} ))`
     Arithmetic,
-    /// `sh -c ${x}`, `eval ${x}`
+    /// `sh -c ${x}`, `eval ${x}`, `ssh host ${x}`
     Code,
 }
 
@@ -52,7 +52,10 @@ impl Hazard {
             Hazard::Backticks => "use $(…) instead of backticks",
             Hazard::Heredoc => "pipe the value in: printf '%s\\n' ${…} | command",
             Hazard::Comment => "remove the expression from the comment; a line break in the value would end it",
-            Hazard::Code => "write the command out and pass the value as an argument: sh -c 'command \"$1\"' - ${…}",
+            Hazard::Code => {
+                "write the command out and pass the value as an argument, sh -c 'command \"$1\"' - ${…}, or on its \
+                 standard input, printf '%s\\n' ${…} | ssh HOST command"
+            }
             Hazard::Arithmetic => "assign the value to a shell variable first and check that it is a number",
         }
     }
