@@ -11,10 +11,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{Error, ServerConfig};
 
 /// Minimum interval between looks at the files.
 const LOOK_INTERVAL: Duration = Duration::from_secs(10);
@@ -97,16 +97,20 @@ fn acceptor(certificate: &Path, key: &Path) -> io::Result<TlsAcceptor> {
     };
     let text = files::read(certificate, MAX_FILE).map_err(|error| unusable("certificate", certificate, &error))?;
     let chain = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
-    let chain = chain.map_err(|error| unusable("certificate", certificate, &error))?;
-    if chain.is_empty() {
-        return Err(unusable("certificate", certificate, &"the file has no certificate"));
-    }
+    let no_chain = || unusable("certificate", certificate, &"the file has no certificate in PEM form");
+    let chain = chain.ok().filter(|chain| !chain.is_empty()).ok_or_else(no_chain)?;
     let text = files::read(key, MAX_FILE).map_err(|error| unusable("key", key, &error))?;
-    let secret = PrivateKeyDer::from_pem_slice(&text).map_err(|error| unusable("key", key, &error))?;
+    let no_key = |_| unusable("key", key, &"the file has no key in PEM form without a passphrase");
+    let secret = PrivateKeyDer::from_pem_slice(&text).map_err(no_key)?;
     let config =
         ServerConfig::builder_with_provider(Arc::new(default_provider())).with_safe_default_protocol_versions();
     let config = config.and_then(|config| config.with_no_client_auth().with_single_cert(chain, secret));
-    Ok(TlsAcceptor::from(Arc::new(config.map_err(|error| unusable("key", key, &error))?)))
+    let config = config.map_err(|error| match error {
+        Error::InconsistentKeys(_) => unusable("key", key, &"it is the key of another certificate"),
+        Error::InvalidCertificate(_) => unusable("certificate", certificate, &"it is damaged"),
+        other => unusable("key", key, &other),
+    });
+    Ok(TlsAcceptor::from(Arc::new(config?)))
 }
 
 #[cfg(test)]
@@ -137,6 +141,30 @@ mod tests {
         let (client, server) = tokio::join!(connector.connect(name, here), tls.acceptor().accept(there));
         drop(server.unwrap());
         client.unwrap().get_ref().1.peer_certificates().unwrap()[0].clone().into_owned()
+    }
+
+    #[test]
+    fn files_that_cannot_be_used_are_explained() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            path
+        };
+        let known = |name: &str| Path::new(FOLDER).join(name);
+        let cut = file("cut", "-----BEGIN CERTIFICATE-----\nAAAA");
+        let damaged = file("damaged", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+        let text = file("text", "hello");
+        for (certificate, key, why) in [
+            (&cut, &known("first.key"), "the certificate in `"),
+            (&cut, &known("first.key"), "`: the file has no certificate in PEM form"),
+            (&known("first.pem"), &text, "`: the file has no key in PEM form without a passphrase"),
+            (&known("first.pem"), &known("second.key"), "`: it is the key of another certificate"),
+            (&damaged, &known("first.key"), "damaged`: it is damaged"),
+        ] {
+            let refused = Tls::load(certificate, key).unwrap_err().to_string();
+            assert!(refused.contains(why) && !refused.contains('['), "{refused}");
+        }
     }
 
     #[tokio::test]
