@@ -1,4 +1,5 @@
 //! Warnings for values that replace ones of another kind: `env: prod` over `env: {name: prod}`. All that the map held is lost.
+//! So are the items of a list that a table gives by its columns: `env[1]` alone is a list that begins with null.
 
 use std::collections::HashMap;
 
@@ -12,7 +13,7 @@ use super::selector::Selection;
 use super::shared_values::SharedValues;
 use super::values::{Step, merge};
 use super::view::Merge;
-use dropforge_base::diagnostics::{Diagnostic, Result, kind_change, with_article};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result, kind_change, with_article};
 use dropforge_value::{Data, DataMap, json_entries};
 
 /// Maximum number of changes to report.
@@ -148,11 +149,15 @@ impl Changes {
     fn entry(&mut self, shared: &DataMap, key: &str, own: Given<'_>, path: &mut Vec<Step>) {
         let Some(old) = shared.get(key) else { return };
         let kinds = [Given::Data(old).kind(), own.kind()];
-        if !is_change(kinds) && (kinds[0] != "map" || !self.is_deep) {
+        let is_inner = kinds[0] == "list" || kinds[0] == "map" && self.is_deep;
+        if !is_change(kinds) && !is_inner {
             return;
         }
         path.push(Step::Key(key.to_owned()));
         match (old, own) {
+            (Data::List(old), Given::Data(Data::List(own))) if loses_item(old, own) => {
+                self.note(path, kinds, &Data::Null);
+            }
             _ if is_change(kinds) => self.note(path, kinds, old),
             (Data::Map(old), Given::Json(text)) => drop(self.compare_json(old, text, path)),
             (Data::Map(old), Given::Data(Data::Map(own))) => {
@@ -182,11 +187,24 @@ fn is_change(kinds: [&str; 2]) -> bool {
     old != new && !kinds.contains(&"null")
 }
 
+/// Returns `true` for a list that has null in place of an item of `old`, and something after it.
+fn loses_item(old: &[Data], own: &[Data]) -> bool {
+    let is_null = |item: &Data| matches!(item, Data::Null);
+    own.last().is_some_and(|last| !is_null(last)) && old.iter().zip(own).any(|(old, own)| !is_null(old) && is_null(own))
+}
+
 impl Change {
     fn warning(&self, origins: &Origins<'_>) -> Box<Diagnostic> {
         let ([old, new], path) = (self.kinds.map(with_article), Step::joined(&self.path));
         let help = format!("make both {old}, or give one another name; null removes a value");
-        let warning = kind_change((&path, ""), self.kinds, self.key.as_deref().ok_or(help));
+        let warning = match self.kinds {
+            ["list", "list"] => {
+                let message = format!("a list with null items replaces the list `{path}`");
+                let help = "lists are not merged: give all items, such as a column for each of them";
+                Diagnostic::warning(Code::KindChange, message).with_help(help)
+            }
+            kinds => kind_change((&path, ""), kinds, self.key.as_deref().ok_or(help)),
+        };
         let given: Vec<_> = origins.of(&self.path).take(2).collect();
         let places = given.iter().filter_map(|origin| origin.place());
         places.zip([new, old]).fold(warning, |warning, ((source, span), kind)| warning.at(source, span, kind))
@@ -253,6 +271,22 @@ mod tests {
         assert_eq!(replaced.len(), 2, "{replaced:?}");
         let escaped = warnings(&[shared], ("f.ndjson", r#"{"name":"c1","e\u006ev":"x"}"#), Merge::Deep);
         assert_eq!(escaped.len(), 1, "{escaped:?}");
+    }
+
+    #[test]
+    fn a_table_that_gives_a_part_of_a_list_loses_the_rest() {
+        let shared = "env: [{n: A}, {n: B}]\nl: [1, 2]\n";
+        let found = |text: &str| warnings(&[shared], ("f.csv", text), Merge::Deep);
+        let wanted =
+            ("a list with null items replaces the list `env` (f.csv:2:3, a.yaml:1:6)".to_owned(), vec!["c".to_owned()]);
+        assert_eq!(found("name,env[1].n\nc,9\nd,\n"), [wanted]);
+        for whole in
+            ["name,env[0].n,env[1].n\nc,1,2\n", "name,l[2]\nc,\n", "name,new[1]\nc,1\n", "name,l[0],l[1]\nc,1,\n"]
+        {
+            assert_eq!(found(whole), [], "{whole}");
+        }
+        assert_eq!(found("name,l[0],l[1]\nc,,2\n").len(), 1);
+        assert_eq!(warnings(&[shared], ("f.ndjson", r#"{"name":"c","l":[null,2]}"#), Merge::Deep), []);
     }
 
     #[test]
