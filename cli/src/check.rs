@@ -1,6 +1,6 @@
 //! `dropforge check`: errors in templates and configurations, found without data.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,14 +11,13 @@ use dropforge::bytecode::Dialect;
 use dropforge::diagnostics::{self, Code, Diagnostic, Severity, counted, without_duplicates};
 use dropforge::dialect::hcl::check::{VariableTypes, check_config, check_parsed, check_template, is_module};
 use dropforge::engine::{Capabilities, Engine, EngineBuilder, Template, UnknownNames, path_from_here};
-use dropforge::limits::Limits;
 use dropforge::text::{Source, Text};
 
 use crate::artifacts;
 use crate::chart::{self, Checked, ReleasesArgs, With};
 use crate::copies::{Copies, NamedFiles};
 use crate::exit::{Exit, Failed};
-use crate::hcl::is_configuration;
+use crate::hcl::{Declared, is_configuration};
 use crate::include_roots;
 use crate::input::{InputFiles, OpenFiles};
 use crate::missing::{CheckValuesArgs, CheckedTemplates};
@@ -45,8 +44,8 @@ use crate::stderr::Stderr;
 /// which finds errors that occur for any values. Functions that --allow does not
 /// allow are errors in templates of every language, and allowed files are read.
 /// With --var-types, only the declared variables exist, each with its type. Without
-/// it, every variable exists and has any type. In .tf and .tofu files, --var-types
-/// gives the types of `var.*`, beside the `variable` blocks of their folder; other
+/// it, every variable exists and has any type. In .tf and .tofu files, the `variable`
+/// blocks of their folder give the types of `var.*`, and so does --var-types; other
 /// names have any type.
 ///
 /// Configurations are files with the extensions .hcl, .nomad, .tf, .tfvars and
@@ -112,6 +111,9 @@ pub(crate) struct Findings {
     pub(crate) root: Option<PathBuf>,
     #[cfg_attr(not(feature = "lsp"), allow(dead_code))]
     pub(crate) outputs: Vec<String>,
+    /// The types of the variables of configurations.
+    #[cfg_attr(not(feature = "lsp"), allow(dead_code))]
+    pub(crate) declared: Declared,
     /// Errors and warnings of files.
     pub(crate) found: Vec<Box<Diagnostic>>,
     /// Errors and warnings about values of clusters.
@@ -255,12 +257,14 @@ impl Check<'_> {
             self.findings.beside = Some((set.clone(), used.collect()));
         }
         self.valid.files.extend(set.files);
-        let declared = Declared::of(&configurations, self.types.as_ref(), self.engine.limits());
+        let folder = (set.root.as_path(), folder_of(&set.root));
+        let declared = Declared::of(&configurations, folder, self.types.as_ref(), (files, self.engine.limits()));
         for source in &configurations {
             let registry = self.engine.registry(Dialect::Hcl);
-            let checked = check_config(source, registry, declared.of_source(source), self.engine.limits());
+            let checked = check_config(source, registry, declared.of_file(source.name()), self.engine.limits());
             self.findings.found.extend(checked.unwrap_or_else(|errors| errors.into_vec()));
         }
+        self.findings.declared = declared;
         Ok(())
     }
 
@@ -325,36 +329,6 @@ fn refused(lint: Box<Diagnostic>) -> Box<Diagnostic> {
         (Code::UnknownTemplate, Some(Dialect::CelYaml)) => Diagnostic { severity: Severity::Error, ..*lint }.into(),
         _ => lint,
     }
-}
-
-/// The types of the variables of configurations.
-struct Declared<'t> {
-    given: Option<&'t VariableTypes>,
-    /// The types for the files of a module, by its folder.
-    modules: BTreeMap<String, VariableTypes>,
-}
-
-impl<'t> Declared<'t> {
-    /// Adds the variables that the files of each folder declare to those that are given.
-    fn of(configurations: &[Arc<Source>], given: Option<&'t VariableTypes>, limits: &Limits) -> Self {
-        let mut modules = BTreeMap::new();
-        let files = configurations.iter().filter(|source| is_module(source.name()));
-        for (source, given) in files.filter_map(|source| Some((source, given?))) {
-            let types = modules.entry(folder_in(source).to_owned()).or_insert_with(|| given.clone());
-            types.add_blocks(source, limits);
-        }
-        Self { given, modules }
-    }
-
-    fn of_source(&self, source: &Source) -> Option<&VariableTypes> {
-        let module = self.modules.get(folder_in(source)).filter(|_| is_module(source.name()));
-        module.or(self.given)
-    }
-}
-
-/// Returns the folder in the name of a file.
-fn folder_in(source: &Source) -> &str {
-    source.name().rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// Returns the path of the root of templates from the current directory, if it is another.

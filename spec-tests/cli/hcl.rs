@@ -187,6 +187,31 @@ fn variables_of_modules_are_attributes_of_var() {
 }
 
 #[test]
+fn files_of_a_module_know_the_variables_of_its_folder() {
+    let sandbox = Sandbox::with(&[
+        ("m/main.tf", "variable \"n\" {\n  type = number\n}\nlocals {\n  a = var.n ? 1 : 2\n  b = var.m + 1\n}\n"),
+        ("m/variables.tf", "variable \"m\" {\n  type = list(string)\n}\n"),
+        ("m/more.tf.json", "{\"variable\": {\"j\": {}}, \"locals\": {\"c\": \"${var.n}\"}}"),
+        ("m/other.tf", "locals {\n  d = var.mm\n  e = var.j\n}\n"),
+        ("m/.hidden.tf", "variable \"hidden\" {}\n"),
+        ("none/main.tf", "locals {\n  a = var.n ? 1 : 2\n}\n"),
+        ("broken/main.tf", "variable \"n\" {}\nlocals {\n  a = var.m\n}\n"),
+        ("broken/variables.tf", "variable \"m\" {\n"),
+    ]);
+    let check = |path: &str, exit| sandbox.run(&["check", path]).expect(exit);
+    check("m/main.tf", 1).says(&["m/main.tf:5:7", "bool required, but have number", "m/main.tf:6:7", ": 2 errors"]);
+    check("m/other.tf", 1).says(&["m/other.tf:2:10", "did you mean `m`?", ": 1 error\n"]);
+    check("m", 1).says(&["m/main.tf:5:7", "m/main.tf:6:7", "m/other.tf:2:10", "4 configurations: 3 errors"]);
+    sandbox.write("m/other.tf", "locals {\n  d = var.hidden\n}\n");
+    check("m/other.tf", 1).says(&["m/other.tf:2:10"]);
+    // Nothing is known of the variables.
+    check("none", 0);
+    check("broken/main.tf", 0);
+    std::fs::write(sandbox.path("broken/variables.tf"), b"\xff").unwrap();
+    check("broken/main.tf", 0);
+}
+
+#[test]
 fn an_expression_may_begin_with_a_minus() {
     let sandbox = Sandbox::with(&[]);
     for (text, value) in [("-3 * 0", "-0\n"), ("-(1 + 2)", "-3\n"), ("- 1", "-1\n"), ("-[1][0]", "-1\n")] {

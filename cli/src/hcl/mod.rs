@@ -1,8 +1,10 @@
 //! `dropforge hcl`: decoding and formatting of HCL files.
 
+mod declared;
 mod decode;
 mod fmt;
 
+pub(crate) use declared::Declared;
 pub(crate) use fmt::is_configuration;
 
 use crate::exit::{Exit, Failed};

@@ -21,6 +21,7 @@ use super::home::{Home, Language};
 use super::values::{MAX_INPUT, ProjectValues, file_of};
 use super::world::{Shared, Snapshot};
 use crate::check::{CheckArgs, hcl_errors, with_open};
+use crate::hcl::Declared;
 use crate::input::InputFiles;
 use crate::stderr::Stderr;
 use dropforge::bulk::{self, MissingNames};
@@ -42,6 +43,8 @@ pub(super) struct Ready {
     /// The names of the templates that get the values themselves.
     outputs: Vec<String>,
     types: Option<VariableTypes>,
+    /// The types of the variables of configurations.
+    declared: Declared,
     /// The duration of the check.
     pub(super) took: Duration,
     /// The duration of the latest check of one file.
@@ -71,6 +74,7 @@ impl Ready {
             root,
             outputs,
             types,
+            declared: Declared::default(),
             took: Duration::ZERO,
             took_alone: Cell::default(),
         }
@@ -182,9 +186,14 @@ impl Ready {
     fn configuration(&self, path: &Path, content: &DocumentText) -> Vec<Box<Diagnostic>> {
         let engine = self.args.language.engine().build();
         let source = source(path, content);
-        // The other files of a module declare variables, too.
-        let types = self.types.as_ref().filter(|_| !is_module(source.name()));
-        let checked = check_config(&source, engine.registry(Dialect::Hcl), types, engine.limits());
+        let below = self.root.as_deref().and_then(|root| path.strip_prefix(root).ok()?.to_str());
+        let given = self.types.as_ref().filter(|_| !is_module(source.name()));
+        let mut types = below.and_then(|name| self.declared.of_file(name)).or(given).cloned();
+        // A variable may be new.
+        if let Some(types) = types.as_mut().filter(|_| is_module(source.name())) {
+            types.add_blocks(&source, engine.limits());
+        }
+        let checked = check_config(&source, engine.registry(Dialect::Hcl), types.as_ref(), engine.limits());
         checked.unwrap_or_else(|errors| errors.into_vec())
     }
 
@@ -245,7 +254,8 @@ fn check_project(home: &Home, snapshot: &Snapshot, shared: &Shared) -> (Findings
         Ok(found) => {
             found.found.iter().for_each(|one| findings.add(one));
             found.failures.iter().for_each(|failure| findings.add(&failure.folded()));
-            Ready::new(home, args, &stderr, found.root, found.outputs, snapshot)
+            let ready = Ready::new(home, args, &stderr, found.root, found.outputs, snapshot);
+            Ready { declared: found.declared, ..ready }
         }
         Err(failed) => {
             failed.diagnostics.iter().for_each(|one| findings.add(one));

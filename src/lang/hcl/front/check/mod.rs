@@ -231,7 +231,7 @@ fn with(registry: &Registry, more: impl IntoIterator<Item = Builtin>) -> Registr
 /// assert_eq!(types.names().collect::<Vec<_>>(), ["free", "hosts", "ports"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct VariableTypes {
     /// The types as JSON, by name.
     types: BTreeMap<String, String>,
@@ -274,7 +274,8 @@ impl VariableTypes {
     }
 
     /// Adds the variables that the `variable` blocks of a configuration declare, in place of those of the same names. The
-    /// type of a wrong declaration is any: a check of the configuration tells what is wrong with it.
+    /// type of a wrong declaration is any: a check of the configuration tells what is wrong with it. Returns `false` for a
+    /// configuration with syntax errors, which may declare more.
     ///
     /// ```
     /// use dropforge::dialect::hcl::check::VariableTypes;
@@ -286,7 +287,7 @@ impl VariableTypes {
     /// assert_eq!(types.names().collect::<Vec<_>>(), ["host", "port"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn add_blocks(&mut self, source: &Arc<Source>, limits: &Limits) {
+    pub fn add_blocks(&mut self, source: &Arc<Source>, limits: &Limits) -> bool {
         let file = File::parse(source, &Registry::default(), limits);
         let mut ignored = Vec::new();
         let (blocks, _) = blocks(&file, &mut ignored);
@@ -300,6 +301,7 @@ impl VariableTypes {
                 self.types.insert(name, ty);
             }
         }
+        file.diagnostics().is_empty()
     }
 
     /// The names of the variables, sorted.
