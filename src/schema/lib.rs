@@ -47,7 +47,7 @@ pub use meta::meta_schema;
 pub use node::{Additional, Bound, Node, NodeId, Pattern, Schema, Sizes};
 pub use number::Number;
 pub use references::Documents;
-pub use secrets::{each_secret, each_secret_name, each_text, has_secrets, is_secret, marks_secret};
+pub use secrets::{allows_kind, each_secret, each_secret_name, each_text, has_secrets, is_secret, marks_secret};
 pub use types::Types;
 pub use validate::Findings;
 pub use violation::{Detail, SchemaError, Violation};

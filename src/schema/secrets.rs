@@ -1,6 +1,8 @@
 //! The values that a schema marks secret: `"writeOnly": true`, as in OpenAPI, `"format": "password"`, and `"x-secret": true`.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 use dropforge_base::stdlib::paths::names;
 use dropforge_value::{Data, DataMap, Step};
@@ -76,16 +78,36 @@ pub fn is_secret(schema: &Data, path: &[Step]) -> bool {
 /// ```
 pub fn each_secret<'d>(schema: &Data, values: &'d DataMap, each: &mut dyn FnMut(Cow<'d, str>)) {
     if has_secrets(schema) {
-        visit_map(schema, vec![schema], values, each);
+        let root = Root { schema, hiding: RefCell::default() };
+        visit_map(&root, unmarked(schema, vec![schema]).as_deref(), values, each);
     }
 }
 
-/// Visits a map to which these subschemas apply. The nesting of values is bounded where they are read.
-fn visit_map<'d>(schema: &Data, nodes: Vec<&Data>, map: &'d DataMap, each: &mut dyn FnMut(Cow<'d, str>)) {
-    let nodes = unmarked(schema, nodes);
+/// A schema, and what is known of its subschemas.
+struct Root<'s> {
+    schema: &'s Data,
+    /// The subschemas with types that may hold secrets, by address.
+    hiding: RefCell<HashMap<*const Data, bool>>,
+}
+
+impl Root<'_> {
+    /// Returns `true` if a schema of maps or lists with secrets does not allow a value of this kind: `db: PASSWORD` in place
+    /// of `db: {password: PASSWORD}`.
+    fn hides_misfit(&self, node: &Data, value: &Data) -> bool {
+        let Some(kind) = node.get("type") else { return false };
+        let kinds = kind.as_list().unwrap_or(std::slice::from_ref(kind)).iter().filter_map(Data::as_str);
+        let may_hide = || has_secrets(node) || has_reference(node);
+        !allows_kind(kinds, [value.as_map().is_some(), value.as_list().is_some(), *value == Data::Null])
+            && *self.hiding.borrow_mut().entry(std::ptr::from_ref(node)).or_insert_with(may_hide)
+    }
+}
+
+/// Visits a map to which these subschemas apply, or which is secret without them. The nesting of values is bounded where they
+/// are read.
+fn visit_map<'d>(root: &Root<'_>, nodes: Option<&[&Data]>, map: &'d DataMap, each: &mut dyn FnMut(Cow<'d, str>)) {
     for (key, value) in map {
-        match &nodes {
-            Some(nodes) => visit(schema, members_of(nodes, &Step::Key(key.clone())), value, each),
+        match nodes {
+            Some(nodes) => visit(root, members_of(nodes, &Step::Key(key.clone())), value, each),
             None => {
                 each(key.into());
                 texts(value, each);
@@ -94,19 +116,36 @@ fn visit_map<'d>(schema: &Data, nodes: Vec<&Data>, map: &'d DataMap, each: &mut 
     }
 }
 
-fn visit<'d>(schema: &Data, nodes: Vec<&Data>, value: &'d Data, each: &mut dyn FnMut(Cow<'d, str>)) {
+fn visit<'d>(root: &Root<'_>, nodes: Vec<&Data>, value: &'d Data, each: &mut dyn FnMut(Cow<'d, str>)) {
     if nodes.is_empty() {
         return;
     }
-    if let Data::Map(map) = value {
-        return visit_map(schema, nodes, map, each);
-    }
-    match unmarked(schema, nodes) {
-        Some(nodes) => {
+    let nodes = unmarked(root.schema, nodes).filter(|nodes| !nodes.iter().any(|node| root.hides_misfit(node, value)));
+    match (value, nodes) {
+        (Data::Map(map), nodes) => visit_map(root, nodes.as_deref(), map, each),
+        (value, Some(nodes)) => {
             let items = (0..).zip(value.as_list().unwrap_or(&[]));
-            items.for_each(|(at, item)| visit(schema, members_of(&nodes, &Step::Index(at)), item, each));
+            items.for_each(|(at, item)| visit(root, members_of(&nodes, &Step::Index(at)), item, each));
         }
-        None => texts(value, each),
+        (value, None) => texts(value, each),
+    }
+}
+
+/// Returns `true` if the keyword `type` with these kinds allows a value that is a map, a list or null, or none of these.
+pub fn allows_kind<'k>(mut kinds: impl Iterator<Item = &'k str>, [is_map, is_list, is_null]: [bool; 3]) -> bool {
+    kinds.any(|kind| match kind {
+        "object" => is_map,
+        "array" => is_list,
+        "null" => is_null,
+        _ => !is_map && !is_list && !is_null,
+    })
+}
+
+/// Returns `true` if a schema refers to another one, which may mark a secret.
+fn has_reference(node: &Data) -> bool {
+    match node {
+        Data::Map(map) => map.contains_key("$ref") || map.values().any(has_reference),
+        list => list.as_list().is_some_and(|items| items.iter().any(has_reference)),
     }
 }
 
@@ -315,6 +354,33 @@ mod tests {
         }
         // A schema without end may hide one.
         assert!(secret("e"));
+    }
+
+    #[test]
+    fn a_value_of_another_kind_than_a_map_or_list_of_secrets_is_secret() {
+        let schema = r##"{
+            "$defs": {"db": {"type": "object", "properties": {"password": {"writeOnly": true}, "host": {}}}},
+            "properties": {
+                "db": {"$ref": "#/$defs/db"},
+                "list": {"type": ["array", "null"], "items": {"x-secret": true}},
+                "either": {"type": ["object", "string"], "properties": {"key": {"writeOnly": true}}},
+                "open": {"type": "object", "properties": {"host": {}}},
+                "far": {"type": "array", "items": {"$ref": "#/$defs/db"}}
+            }
+        }"##;
+        let schema: Data = serde_json::from_str(schema).unwrap();
+        let found = |values: &str| {
+            let values = serde_json::from_str::<Data>(values).unwrap().into_map().unwrap();
+            let mut found = Vec::new();
+            each_secret(&schema, &values, &mut |text| found.push(text.into_owned()));
+            found
+        };
+        assert_eq!(found(r#"{"db": "a", "list": "b", "either": "c", "open": "d", "far": "e"}"#), ["a", "b", "e"]);
+        assert_eq!(found(r#"{"db": ["a", {"b": "c"}], "list": {"d": "e"}, "open": ["f"]}"#), ["a", "b", "c", "d", "e"]);
+        assert_eq!(
+            found(r#"{"db": {"host": "a", "password": "b"}, "list": null, "either": {"key": 1234}}"#),
+            ["b", "1234"]
+        );
     }
 
     #[test]

@@ -70,6 +70,7 @@ impl Schema {
             markers: &self.markers,
             left: MAX_VISITS,
             seen: HashSet::new(),
+            hiding: HashMap::new(),
             found: &mut found,
         };
         if walk.visit(&self.document, parameters).is_none() {
@@ -184,6 +185,8 @@ struct Walk<'s, 'p, 'f> {
     markers: &'f Markers,
     left: usize,
     seen: HashSet<(*const Json, *const Json)>,
+    /// The schemas with types that may hold secrets, by address.
+    hiding: HashMap<*const Json, bool>,
     found: &'f mut Secrets<'p>,
 }
 
@@ -194,7 +197,7 @@ impl<'s, 'p> Walk<'s, 'p, '_> {
             return Some(());
         }
         self.spend(1)?;
-        if marks_secret(schema) {
+        if marks_secret(schema) || self.hides_misfit(schema, value) {
             self.found.add(value);
         }
         for other in possible_schemas(self.root, schema) {
@@ -205,6 +208,19 @@ impl<'s, 'p> Walk<'s, 'p, '_> {
             Json::Array(items) => self.elements(schema, items),
             _ => Some(()),
         }
+    }
+
+    /// Returns `true` if a schema of objects or lists with secrets does not allow a value of this kind.
+    fn hides_misfit(&mut self, schema: &'s Json, value: &Json) -> bool {
+        let kinds = match schema.get("type") {
+            Some(Json::Array(kinds)) => kinds.as_slice(),
+            Some(kind) => std::slice::from_ref(kind),
+            None => return false,
+        };
+        let kinds = kinds.iter().filter_map(Json::as_str);
+        let may_hide = || marks_any(schema) || has_reference(schema);
+        !schema::allows_kind(kinds, [value.is_object(), value.is_array(), value.is_null()])
+            && *self.hiding.entry(std::ptr::from_ref(schema)).or_insert_with(may_hide)
     }
 
     fn spend(&mut self, visits: usize) -> Option<()> {
@@ -292,6 +308,15 @@ fn marks_any(document: &Json) -> bool {
     match document {
         Json::Array(items) => items.iter().any(marks_any),
         Json::Object(map) => marks_secret(document) || map.values().any(marks_any),
+        _ => false,
+    }
+}
+
+/// Returns `true` if a schema refers to another one, which may mark a secret.
+fn has_reference(schema: &Json) -> bool {
+    match schema {
+        Json::Array(items) => items.iter().any(has_reference),
+        Json::Object(map) => map.contains_key("$ref") || map.values().any(has_reference),
         _ => false,
     }
 }

@@ -270,6 +270,21 @@ fn violations_are_bounded_in_number_and_length() {
 }
 
 #[test]
+fn a_value_in_place_of_an_object_or_list_of_secrets_is_redacted() {
+    let schema = r##"{"$defs": {"key": {"writeOnly": true}}, "properties": {
+        "db": {"type": "object", "properties": {"password": {"$ref": "#/$defs/key"}, "host": {}}},
+        "list": {"type": ["array"], "items": {"x-secret": true}},
+        "either": {"type": ["object", "string"], "properties": {"key": {"writeOnly": true}}},
+        "open": {"type": "object", "properties": {"host": {}}}
+    }}"##;
+    let schema = Schema::parse(schema).unwrap();
+    let given = json!({"db": "a", "list": {"b": 1}, "either": "c", "open": "d"});
+    assert_eq!(schema.redacted(&given), json!({"db": "***", "list": "***", "either": "c", "open": "d"}));
+    let given = json!({"db": {"password": "a", "host": "h"}, "list": ["b"]});
+    assert_eq!(schema.redacted(&given), json!({"db": {"password": "***", "host": "h"}, "list": ["***"]}));
+}
+
+#[test]
 fn secrets_are_redacted() {
     let document = json!({
         "properties": {
