@@ -8,7 +8,7 @@ use clap::Args;
 
 use dropforge::bulk::{
     self, Change, ChartSet, Cluster, Fleet, Layers, Layout, ReadValues, Selection, Selector, TemplateSet, dialect_of,
-    discover, unfit_format,
+    discover, read_elsewhere, unfit_format,
 };
 use dropforge::bulk::{engine, language_extensions, output_name, write_file};
 use dropforge::bytecode::is_artifact;
@@ -265,7 +265,8 @@ pub(crate) fn run(args: &RenderArgs, global: &Global, files: &mut InputFiles, st
     let text = text(&template, &layers, args, stderr)?;
     let fleet = Fleet::default();
     let clusters = Selection::of(&fleet, &layers, &Selector::default())?;
-    if args.warnings.refuse(&layers, &clusters, || ReadValues::by([&template]), |_| Vec::new(), stderr)? {
+    let mistakes = |_| read_elsewhere([&template], &layers, &clusters).unwrap_or_default();
+    if args.warnings.refuse(&layers, &clusters, || ReadValues::by([&template]), mistakes, stderr)? {
         return Ok(Exit::Error);
     }
     if is_dash(&args.output) {

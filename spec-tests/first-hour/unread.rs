@@ -159,6 +159,32 @@ fn check_finds_a_misspelled_condition() {
 }
 
 #[test]
+fn an_input_in_place_of_a_field_is_told_by_every_command() {
+    let sandbox = sandbox();
+    sandbox.write("v.yaml", "svc: {port: 80}\nservices: [{port: 1}, {}]\n");
+    sandbox.write("p/part.tera", "{% for svc in services %}{{ svc.port }} {% endfor %}");
+    sandbox.write("p/a.txt.tera", "{% include \"part.tera\" %}\n");
+    sandbox.write("fleet.ndjson", "{\"name\": \"a\"}\n{\"name\": \"b\", \"services\": []}\n");
+    for run in [
+        &["check", "p", "-f", "v.yaml"][..],
+        &["render", "p/a.txt.tera", "--include-root", "p", "-f", "v.yaml"],
+        &["render", "p", "-f", "v.yaml", "-o", "one"],
+        &["stamp", "p", "-f", "v.yaml", "--fleet", "fleet.ndjson", "-o", "out"],
+        &["diff", "p", "-f", "v.yaml", "--fleet", "fleet.ndjson", "-o", "other", "--strict"],
+    ] {
+        let said = sandbox.run(run).stderr;
+        let told = said.matches("warning[E0205]: an item has no `port`, so the input `svc.port` is read").count();
+        assert_eq!(told, 1, "{run:?}: {said}");
+        assert!(said.contains("part.tera:1:33"), "{said}");
+    }
+    let strict = ["stamp", "p", "-f", "v.yaml", "--fleet", "fleet.ndjson", "-o", "strict", "--strict"];
+    sandbox.run(&strict).expect(1).says(&["nothing is written"]);
+    sandbox.write("v.yaml", "svc: {port: 80}\nservices: [{port: 1}]\n");
+    let said = sandbox.run(&["render", "p/a.txt.tera", "--include-root", "p", "-f", "v.yaml"]).expect(0).stderr;
+    assert!(!said.contains("E0205"), "{said}");
+}
+
+#[test]
 fn what_a_template_guards_is_never_missing() {
     let sandbox = sandbox();
     sandbox.write("v.yaml", "m: {a: 1}\nl: [{a: 1, b: 2}, {a: 1}]\nk: x\n");

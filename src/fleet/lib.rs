@@ -135,7 +135,7 @@ pub use last_run::LastRun;
 pub use layer_files::{FileUse, LayerGroups, LayerList, LayerPath, ValuesFile};
 pub use layers::{Layers, Overlay};
 pub use layout::{DEFAULT_LAYOUT, Layout, RELEASES_LAYOUT};
-pub use missing::MissingNames;
+pub use missing::{MissingNames, read_elsewhere};
 pub use object_changes::{ObjectName, Op, Operation};
 pub use origins::{Origin, Origins, leaves};
 pub use output_dir::OutputDir;

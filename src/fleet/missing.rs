@@ -289,6 +289,21 @@ impl<'t> MissingNames<'t> {
     }
 }
 
+/// Finds inputs that templates read in place of a field that a loop variable lacks. The output is wrong then, and nothing
+/// else tells.
+///
+/// # Errors
+/// Errors of [`MissingNames::look_at_all`].
+pub fn read_elsewhere<'t>(
+    templates: impl IntoIterator<Item = &'t Template>,
+    layers: &Layers,
+    clusters: &Selection<'_>,
+) -> Result<Vec<Box<Diagnostic>>> {
+    let mut missing = MissingNames::of(templates);
+    missing.look_at_all(layers, clusters)?;
+    Ok(missing.into_diagnostics().filter(|found| found.code == Code::ReadElsewhere).collect())
+}
+
 /// Returns `true` if the missing value is written, in a language in which that is no error.
 fn is_written_as_nothing(program: &Program, miss: &Miss<'_>) -> bool {
     let instruction = program.code().instruction(miss.at);

@@ -9,9 +9,11 @@ use super::cluster::Cluster;
 use super::job::Stamp;
 use super::kube::KubeSchemas;
 use super::layers::{Layers, Overlay};
+use super::missing::read_elsewhere;
 use super::output_names::{document_name, output_name};
 use super::plan::{Output, Plan};
 use super::plan_digest::PlanDigest;
+use super::selector::Selection;
 use super::sets::{RunOutputs, RunSet, unfit_format};
 use super::shared_values::SharedValues;
 use super::splitter::Content;
@@ -320,6 +322,19 @@ impl RunSet for Templates {
 
     fn template(&self, name: &str) -> Option<&Template> {
         self.get(name)
+    }
+
+    /// Finds inputs that are read in place of a field of a loop variable.
+    fn mistakes(
+        &self,
+        layers: &Layers,
+        clusters: &Selection<'_>,
+        all: bool,
+    ) -> std::result::Result<Vec<Box<Diagnostic>>, Diagnostics> {
+        let parts: HashSet<&str> = self.iter().flat_map(Template::reaches).map(String::as_str).collect();
+        let outputs = self.iter().filter(|template| !parts.contains(template.name()));
+        let first = clusters.first();
+        Ok(read_elsewhere(outputs, layers, if all { clusters } else { &first })?)
     }
 
     /// Hashes the copied file, or the template and what it includes, imports or extends.
