@@ -266,6 +266,34 @@ fn unusual_documents_are_warnings_and_errors_if_wanted() {
 }
 
 #[test]
+fn what_is_not_closed_is_shown_where_it_opens() {
+    let sandbox = sandbox("a: 1\n");
+    for (text, message, place, go) in [
+        ("a: 1\n{{ range .x }}\nb: 1\n\n", "`{{ range }}` is not closed", (2, 1), "5): unexpected EOF"),
+        ("{{ with .x }}{{ if .y }}\n{{ end }}\nb: 1", "`{{ with }}` is not closed", (1, 1), "3): unexpected EOF"),
+        ("a\n{{- if .x }}\nb\n{{ else }}\nc\n", "`{{ if }}` is not closed", (2, 1), "6): unexpected EOF"),
+        ("\n{{ define \"x\" }}\nb: 1\n", "`{{ define }}` is not closed", (2, 11), "4): unexpected EOF"),
+        ("\n{{ block \"x\" . }}\nb: 1\n", "`{{ block }}` is not closed", (2, 10), "4): unexpected EOF"),
+        ("a: 1\nb: {{ .Values.x", "`{{` is not closed", (2, 4), "2): unclosed action"),
+        ("b: {{ .Values.x\n\n", "`{{` is not closed", (1, 4), "3): unclosed action started at web/templates/x.yaml:1"),
+        ("a: {{ .Values.x\nb: 1\n", "`{{` is not closed", (1, 4), "2): function \"b\" not defined"),
+        ("a: {{ (add (add 1 2) 3 }}\n", "`(` is not closed", (1, 7), "1): unclosed left paren"),
+        ("a: {{/* x\nb: 1\n", "unclosed comment", (1, 6), "1): unclosed comment"),
+        ("a: {{ \"x }}\nb: 1\n", "unterminated quoted string", (1, 7), "1): unterminated quoted string"),
+        ("a: {{ `x }}\nb: 1\n", "unterminated raw quoted string", (1, 7), "1): unterminated raw quoted string"),
+    ] {
+        sandbox.write("c/templates/x.yaml", text);
+        let told = fails(&sandbox, &[], &[message]);
+        assert_eq!((&told["line"], &told["column"]), (&place.0.into(), &place.1.into()), "{text:?}: {told}");
+        assert_eq!(told["go_message"], format!("parse error at (web/templates/x.yaml:{go}"), "{text:?}");
+        sandbox.write("x.yaml.gotmpl", text);
+        let at = format!("x.yaml.gotmpl:{}:{}", place.0, place.1);
+        sandbox.run(&["check", "x.yaml.gotmpl"]).expect(1).says(&[message, &at]);
+        sandbox.run(&["check", "c"]).expect(1).says(&[message, &format!("x.yaml:{}:{}", place.0, place.1)]);
+    }
+}
+
+#[test]
 fn long_chains_of_calls_keep_the_outermost_place() {
     let sandbox = sandbox("a: 1\nb: {{ include \"t0\" . }}\n");
     let step = |at: usize| format!("{{{{ define \"t{at}\" }}}}{{{{ include \"t{}\" . }}}}{{{{ end }}}}\n", at + 1);
@@ -281,7 +309,7 @@ fn long_chains_of_calls_keep_the_outermost_place() {
 fn causes_that_messages_of_helm_do_not_tell() {
     let sandbox = sandbox("a: 1\n{{- if true }}\nb: {{ range .Values.x }}1{{ end }}\n");
     let says = |parts: &[&str]| sandbox.run(&["render", "c"]).expect(1).says(parts);
-    says(&["unexpected EOF", "c/templates/x.yaml:2:", "this block has no `{{ end }}`"]);
+    says(&["`{{ if }}` is not closed\n --> c/templates/x.yaml:2:1\n", "- unexpected EOF", "close it with `{{ end }}`"]);
     sandbox.write("c/templates/x.yaml", "a:\n\tb: 1\n");
     says(&["E0906", "a tab indents this line", "help: indent with spaces, not with tabs"]);
     sandbox.write("c/templates/x.yaml", "a: @\n");

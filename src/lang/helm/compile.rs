@@ -218,7 +218,7 @@ fn compiled(request: &Request<'_>, strict: bool) -> Result<Making> {
 /// Adds the message of Go to a syntax error of a text.
 fn unparsed(text: &str, error: Box<Diagnostic>) -> Box<Diagnostic> {
     let message = error.fields.get(GO_MESSAGE).unwrap_or(&error.message);
-    let line = error.position().map_or(1, |position| position.line);
+    let line = error.labels.last().map_or(1, |label| label.position().line);
     let go = format!("cannot parse template {}: template: gotpl:{line}: {message}", quoted(text));
     error.with_field(GO_MESSAGE, go)
 }

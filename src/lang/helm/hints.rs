@@ -131,17 +131,18 @@ pub(crate) fn syntax(message: &str, source: &str, at: usize) -> Option<String> {
 /// Returns the fix for what has no end, or ends without a beginning.
 fn unfinished(message: &str) -> Option<String> {
     let hint = match message {
-        "unexpected EOF" => "close it with `{{ end }}`",
         "unclosed comment" | "comment ends before closing delimiter" => "close the comment with `*/}}`",
-        "unclosed left paren" => "add the closing `)`",
         "unexpected right paren" => "remove it, or add the `(` that it closes",
         "unterminated quoted string" => "add the closing \"",
         "unterminated raw quoted string" => "add the closing `",
         "unterminated character constant" => "write texts in double quotes",
-        "unclosed action" => "close it with `}}`",
         _ if message.starts_with("malformed character constant") => "write texts in double quotes",
         _ if message.starts_with("unexpected {{end}}") => {
             "remove it, or add the `{{ if … }}`, `{{ range … }}` or `{{ with … }}` that it ends"
+        }
+        "expected end; found {{else}}" => "remove it: a block has one `{{ else }}`, after each `{{ else if … }}`",
+        "unexpected <define> in command" => {
+            "move it out of the block around it: templates are defined at the top level of a file"
         }
         _ if message.starts_with("unexpected {{else}}") => "remove it, or add the `{{ if … }}` before it",
         _ if message.starts_with("{{break}} outside") || message.starts_with("{{continue}} outside") => {

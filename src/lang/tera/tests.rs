@@ -192,7 +192,7 @@ fn syntax_errors_and_their_positions() {
         ("{% break %}", "1:1"),
         ("{% if a %}{% else %}{% elif b %}{% endif %}", "1:21"),
         ("{% block a %}{% endblock %}{% block a %}{% endblock %}", "1:37"),
-        ("{% if a %}\nx", "2:2"),
+        ("{% if a %}\nx", "1:1"),
         ("{##}", "1:1"),
         ("{{ 'a }}", "1:4"),
         ("a\n{% elseif a %}", "2:1"),

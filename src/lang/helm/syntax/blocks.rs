@@ -18,6 +18,19 @@ pub enum BlockKind {
     Block,
 }
 
+impl BlockKind {
+    /// Returns the word that opens the block.
+    pub fn word(self) -> &'static str {
+        match self {
+            BlockKind::If => "if",
+            BlockKind::With => "with",
+            BlockKind::Range => "range",
+            BlockKind::Define => "define",
+            BlockKind::Block => "block",
+        }
+    }
+}
+
 /// An open block.
 #[derive(Debug)]
 struct OpenBlock<'a> {
@@ -112,9 +125,9 @@ impl<'a> Blocks<'a> {
         self.open.len()
     }
 
-    /// Returns the place of the innermost open block.
-    pub fn innermost(&self) -> Option<Span> {
-        self.open.last().map(|open| open.span)
+    /// Returns the innermost open block and its place.
+    pub fn innermost(&self) -> Option<(BlockKind, Span)> {
+        self.open.last().map(|open| (open.kind, open.span))
     }
 
     /// Returns `true` inside of a block, where no template can be defined.
@@ -266,8 +279,7 @@ impl<'a> Blocks<'a> {
             return;
         }
         if self.open.last().is_some_and(|open| open.kind != kind) {
-            let word = if kind == BlockKind::If { "if" } else { "with" };
-            self.mistake(span, format!("unexpected <{word}> in input"));
+            self.mistake(span, format!("unexpected <{}> in input", kind.word()));
             return;
         }
         let body = self.take_nodes();

@@ -34,6 +34,10 @@ impl<'d> Delimiters<'d> {
     }
 }
 
+/// The messages of an action and of a parenthesis without an end.
+pub(super) const UNCLOSED_ACTION: &str = "unclosed action";
+pub(super) const UNCLOSED_PAREN: &str = "unclosed left paren";
+
 /// A part of a file.
 #[derive(Debug)]
 pub enum Piece<'a> {
@@ -182,13 +186,13 @@ impl<'a, 'd> Lexer<'a, 'd> {
             if let Some(closing) = self.closing() {
                 let end = self.at;
                 if action.depth > 0 {
-                    action.broken(Span::of(end..end + closing.0), "unclosed left paren".into());
+                    action.broken(Span::of(end..end + closing.0), UNCLOSED_PAREN.into());
                 }
                 self.close(closing);
                 break;
             }
             if self.at >= self.text.len() {
-                action.broken(Span::of(self.at..self.at), "unclosed action".into());
+                action.broken(Span::of(self.at..self.at), UNCLOSED_ACTION.into());
                 break;
             }
             if let Some(space) = self.space() {

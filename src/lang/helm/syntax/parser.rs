@@ -8,7 +8,7 @@ use lalrpop_util::ParseError;
 use super::action::{Build, Mistake, quoted, unexpected};
 use super::blocks::{BlockKind, Blocks, END_OF_FILE};
 use super::known::{KnownAction, KnownActions, Symbol};
-use super::lexer::{Delimiters, Lexer, Piece};
+use super::lexer::{Delimiters, Lexer, Piece, UNCLOSED_ACTION, UNCLOSED_PAREN};
 use super::token::{Spanned, Token, Tokens};
 use super::tree::{Action, Name, Template};
 use crate::error::{GO_MESSAGE, error};
@@ -61,7 +61,8 @@ pub(crate) fn parse_next<'a>(
     let text = source.text();
     let mut work = known.work.take().unwrap_or_else(|| Work::new(arena));
     work.blocks.restart();
-    let mut parser = Parser { source, delimiters, mistakes: Vec::new(), functions, known, base: 0, work };
+    let (mistakes, opened) = (Vec::new(), Vec::new());
+    let mut parser = Parser { source, delimiters, mistakes, opened, functions, known, base: 0, work };
     let mut lexer = Lexer::new(arena, text, delimiters);
     // Lowering has a limit of its own.
     let parentheses = limits.nesting_of(usize::MAX);
@@ -88,6 +89,8 @@ struct Parser<'a, 'n> {
     source: &'a Arc<Source>,
     delimiters: Delimiters<'n>,
     mistakes: Vec<Mistake>,
+    /// The places of what is not closed, by the offsets of the mistakes.
+    opened: Vec<(u32, Span)>,
     functions: &'n Names<'n>,
     known: &'n mut KnownActions<'a>,
     /// The offset of the current action after its opening delimiter.
@@ -138,6 +141,11 @@ impl<'a> Parser<'a, '_> {
         self.work.build.text = self.source.text().get(behind..).unwrap_or("");
         lexer.action(&mut tokens);
         let (span, mistakes) = (Span::of(start..lexer.at()), self.mistakes.len());
+        if let Some(mistake) = tokens.mistakes.last() {
+            let open = Span::of(start..start + self.delimiters.left.len());
+            let open = if mistake.message == UNCLOSED_PAREN { unclosed_paren(&tokens.tokens) } else { Some(open) };
+            self.opened.extend(open.map(|open| (mistake.span.start, open)));
+        }
         let place = started(self.source, span, &tokens.tokens);
         self.mistakes.extend(tokens.mistakes.drain(..).map(place));
         let action = self.action(&tokens.tokens, span);
@@ -177,18 +185,28 @@ impl<'a> Parser<'a, '_> {
         self.mistakes.small_sort_by_key(|mistake| mistake.span);
         let more = self.mistakes.len().saturating_sub(limits.diagnostics.max(1));
         self.mistakes.truncate(limits.diagnostics.max(1));
-        let open = self.work.blocks.innermost();
+        let (block, opened) = (self.work.blocks.innermost(), self.opened);
         let mut unclosed = None;
         let diagnose = |mistake: Mistake| {
             let at = mistake.span.start as usize;
-            if mistake.message != END_OF_FILE
-                && let Some((open, mark)) = unclosed_tag(source.text(), at, &[("{{", "}}")])
-            {
+            if let (END_OF_FILE, Some((kind, open))) = (mistake.message.as_str(), block) {
+                return Some(not_closed(source, &format!("{{{{ {} }}}}", kind.word()), open, mistake));
+            }
+            let what = match &mistake.message {
+                message if message.starts_with(UNCLOSED_PAREN) => Some("("),
+                message if message.starts_with(UNCLOSED_ACTION) => Some("{{"),
+                _ => None,
+            };
+            let found = opened.binary_search_by_key(&mistake.span.start, |(at, _)| *at);
+            if let (Some(what), Some((_, open))) = (what, found.ok().and_then(|found| opened.get(found))) {
+                return Some(not_closed(source, what, *open, mistake));
+            }
+            if let Some((open, mark)) = unclosed_tag(source.text(), at, &[("{{", "}}")]) {
                 // What follows in the action is no mistake of its own.
                 let is_new = unclosed.replace(open) != Some(open);
-                return is_new.then(|| not_closed(source, Span::of(open..open + mark.len()), mistake));
+                return is_new.then(|| not_closed(source, mark, Span::of(open..open + mark.len()), mistake));
             }
-            Some(diagnosed(source, mistake, open))
+            Some(diagnosed(source, mistake))
         };
         Err(at_most(self.mistakes.into_iter().filter_map(diagnose).collect(), limits.diagnostics, more))
     }
@@ -303,21 +321,42 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
-/// Returns the error of an action without an end, which opened at `open`, where the parser found the `mistake` in it.
-fn not_closed(source: &Arc<Source>, open: Span, mistake: Mistake) -> Box<Diagnostic> {
-    let error = Diagnostic::new(Code::Unterminated, "`{{` is not closed").at(source, open, "");
-    let is_end = mistake.span.start as usize >= source.text().len();
-    let error = if is_end { error } else { error.at(source, mistake.span, "read as a part of the action") };
-    error.with_help("add `}}`").with_field(GO_MESSAGE, mistake.message)
+/// Returns the error of `what` opened at `open` and has no end, where the parser found the `mistake`. Go names that place.
+fn not_closed(source: &Arc<Source>, what: &str, open: Span, mistake: Mistake) -> Box<Diagnostic> {
+    let help = match what {
+        "{{" => "add `}}`",
+        "(" => "add the closing `)`",
+        _ => "close it with `{{ end }}`",
+    };
+    let error = Diagnostic::new(Code::Unterminated, format!("`{what}` is not closed")).at(source, open, "");
+    let is_known = code(&mistake.message) == Code::Unterminated;
+    let label = if is_known { mistake.message.as_str() } else { "read as a part of the action" };
+    error.at(source, mistake.span, label).with_help(help).with_field(GO_MESSAGE, mistake.message)
 }
 
-/// Returns a mistake as an error. `open` is the innermost block that is open at the end of the file.
-fn diagnosed(source: &Arc<Source>, mistake: Mistake, open: Option<Span>) -> Box<Diagnostic> {
-    let open = open.filter(|_| mistake.message == END_OF_FILE);
+/// Returns the place of the innermost parenthesis that is not closed.
+fn unclosed_paren(tokens: &[Spanned<'_>]) -> Option<Span> {
+    let mut closed = 0_usize;
+    tokens.iter().rev().find_map(|(token, span)| match token {
+        Token::Close => {
+            closed += 1;
+            None
+        }
+        Token::Open if closed == 0 => Some(*span),
+        Token::Open => {
+            closed -= 1;
+            None
+        }
+        _ => None,
+    })
+}
+
+/// Returns a mistake as an error.
+fn diagnosed(source: &Arc<Source>, mistake: Mistake) -> Box<Diagnostic> {
     let hint = hints::syntax(&mistake.message, source.text(), mistake.span.start as usize);
     let mut error = error(code(&mistake.message), mistake.message).at(source, mistake.span, "");
     error.help = hint.or(error.help);
-    open.into_iter().fold(error, |error, open| error.at(source, open, "this block has no `{{ end }}`"))
+    error
 }
 
 /// Returns a function that adds to the mistake of the broken token, the last one of an action, in which line the action

@@ -28,7 +28,8 @@ pub fn parse_errors(errors: Vec<Box<Diagnostic>>) -> Diagnostics {
     let explained = |error: Box<Diagnostic>| {
         let message = error.fields.get(GO_MESSAGE).unwrap_or(&error.message);
         let last = message.rsplit(": ").next().unwrap_or(message);
-        let go = match error.labels.first() {
+        // The places of what is not closed begin with that of its beginning.
+        let go = match error.labels.last() {
             Some(label) => format!("parse error at ({}:{}): {last}", label.source.name(), label.position().line),
             None => message.clone(),
         };

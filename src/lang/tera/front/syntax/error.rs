@@ -103,7 +103,9 @@ pub fn unclosed(source: &str, error: &SyntaxError) -> Option<Box<SyntaxError>> {
 
 fn early(end: u32, expected: &[String]) -> Box<SyntaxError> {
     let words = describe(expected, "");
-    SyntaxError::unexpected(Span::new(end, end + 2), format!("the tag ends too early: expected {words}"), "")
+    let help = [")", "]"].iter().find(|token| has(expected, token)).map(|token| format!("add the closing `{token}`"));
+    let message = format!("the tag ends too early: expected {words}");
+    SyntaxError::unexpected(Span::new(end, end + 2), message, help.unwrap_or_default())
 }
 
 fn has(expected: &[String], token: &str) -> bool {

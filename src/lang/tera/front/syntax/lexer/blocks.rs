@@ -242,9 +242,9 @@ impl<'s> Blocks<'s> {
         let span = Span::of(end..end);
         for block in self.open.iter().rev().filter(|_| is_whole) {
             let tag = block.kind.name();
-            let message = format!("the file ends, but `{{% end{tag} %}}` is missing");
-            let error = SyntaxError::unterminated(span, message, format!("add `{{% end{tag} %}}`"));
-            self.errors.push(error.related(block.span, format!("this `{tag}` is not closed")));
+            let message = format!("`{{% {tag} %}}` is not closed");
+            let error = SyntaxError::unterminated(block.span, message, format!("add `{{% end{tag} %}}`"));
+            self.errors.push(error.related(span, "the file ends here"));
         }
         self.close_to(0, span, Trim::default());
     }
