@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use rustls::Error;
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -77,8 +78,11 @@ impl Identity {
         // The client itself would panic.
         let chain = CertificateDer::pem_slice_iter(&self.certificates).filter_map(Result::ok).collect();
         let der = PrivateKeyDer::from_pem_slice(&self.key).map_err(|_| NoCertificate::Key)?;
-        CertifiedKey::from_der(chain, der, &default_provider())
-            .map_err(|error| NoCertificate::Unfit(error.to_string()))?;
+        CertifiedKey::from_der(chain, der, &default_provider()).map_err(|error| match error {
+            Error::InconsistentKeys(_) => NoCertificate::Unfit("it is the key of another one".to_owned()),
+            Error::InvalidCertificate(_) => NoCertificate::Unfit("the certificate is damaged".to_owned()),
+            other => NoCertificate::Unfit(other.to_string()),
+        })?;
         Ok(ClientCert::new_with_certs(&own, key))
     }
 }

@@ -31,7 +31,9 @@ use dropforge_base::credentials;
 use dropforge_base::diagnostics::Diagnostic;
 use dropforge_base::mask::Mask;
 use dropforge_http::ureq::{self, Agent};
-use dropforge_http::{Bounded, Cause, ClientOptions as HttpOptions, Retry, Trust, cause_of, client, read_all};
+use dropforge_http::{
+    Bounded, Cause, ClientOptions as HttpOptions, NoCertificate, Retry, Trust, cause_of, client, read_all,
+};
 
 /// Time without progress after which a request is given up.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -93,16 +95,13 @@ pub(super) struct Connector {
 impl Connector {
     /// Returns a client. `plain` allows HTTP without TLS.
     pub(super) fn agent(&self, plain: bool, connect: Duration) -> Agent {
-        let options = HttpOptions {
-            connect,
-            idle: self.timeout,
-            connections: self.connections,
-            plain,
-            redirects: 0,
-            trust: Trust::default(),
-        };
         // Without certificates there is no error.
-        client(&options).unwrap_or_else(|_| Agent::new_with_defaults())
+        self.agent_with(Trust::default(), plain, connect).unwrap_or_else(|_| Agent::new_with_defaults())
+    }
+
+    /// Returns a client with these certificates.
+    pub(super) fn agent_with(&self, trust: Trust, plain: bool, connect: Duration) -> Result<Agent, NoCertificate> {
+        client(&HttpOptions { connect, idle: self.timeout, connections: self.connections, plain, redirects: 0, trust })
     }
 }
 

@@ -32,7 +32,7 @@ struct Tags {
 }
 
 /// Returns the registry of a chart, with credentials of Helm's or else Docker's configuration.
-fn registry<'r>(reference: &'r Reference, options: &StoreOptions) -> Registry<'r> {
+fn registry<'r>(reference: &'r Reference, options: &StoreOptions) -> Result<Registry<'r>> {
     Registry::with(reference, options, find_credentials(reference.registry(), &[Config::Helm, Config::Docker]))
 }
 
@@ -41,7 +41,7 @@ fn registry<'r>(reference: &'r Reference, options: &StoreOptions) -> Registry<'r
 /// # Errors
 /// `store.missing`, `store.denied`, `store.unreachable`, `store.failed`.
 pub fn tags(reference: &Reference, options: &StoreOptions) -> Result<Vec<String>> {
-    let mut registry = registry(reference, options);
+    let mut registry = registry(reference, options)?;
     let found = all_tags(&mut registry, reference);
     found.map_err(|error| registry.without_credentials(error))
 }
@@ -75,7 +75,7 @@ fn no_list(reference: &Reference, why: &str) -> Box<Diagnostic> {
 /// `store.missing`; `store.wrong_digest`; `store.failed` for an artifact that is no chart; `limit.source_bytes`;
 /// `store.denied`, `store.unreachable`.
 pub fn pull_chart(reference: &Reference, max: u64, options: &StoreOptions) -> Result<PulledChart> {
-    let mut registry = registry(reference, options);
+    let mut registry = registry(reference, options)?;
     let pulled = pull(&mut registry, reference, max);
     pulled.map_err(|error| registry.without_credentials(error))
 }

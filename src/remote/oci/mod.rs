@@ -3,6 +3,7 @@
 //! An artifact is a manifest with one layer, the bytes of the `.mpk` file. Other tools, such as `oras`, can copy it.
 //! Requests are few, so they are made here with the HTTP client of the stores.
 
+mod certificates;
 mod charts;
 mod login;
 mod registry;
@@ -132,7 +133,7 @@ pub fn push_with(
         let message = format!("cannot push `oci://{reference}`: the annotations have {} bytes", thousands(json.len()));
         return Err(Diagnostic::new(Code::StoreFailed, message).with_help("push fewer templates in one artifact"));
     }
-    let mut registry = Registry::new(reference, options);
+    let mut registry = Registry::new(reference, options)?;
     let pushed = push_all(&mut registry, reference, bytes, json);
     pushed.map_err(|error| registry.without_credentials(error))
 }
@@ -186,7 +187,7 @@ pub fn pull(reference: &Reference, max: u64) -> Result<Pulled> {
 /// # Errors
 /// Same as [`pull`].
 pub fn pull_with(reference: &Reference, max: u64, options: &StoreOptions) -> Result<Pulled> {
-    let mut registry = Registry::new(reference, options);
+    let mut registry = Registry::new(reference, options)?;
     let pulled = pull_all(&mut registry, reference, max);
     pulled.map_err(|error| registry.without_credentials(error))
 }

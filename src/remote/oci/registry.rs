@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::{Method, Request, StatusCode, Uri, header};
 use serde::Deserialize;
 
+use super::certificates;
 use super::login::{Config, Credentials, basic, find_credentials};
 use crate::clock::Skew;
 use crate::failure::{Failure, Patience};
@@ -29,6 +30,8 @@ const REDIRECTS: usize = 5;
 pub(super) struct Registry<'r> {
     reference: &'r Reference,
     agent: Agent,
+    /// The client for other hosts, which do not get its certificates.
+    others: Agent,
     base: String,
     credentials: Option<Credentials>,
     /// The value of `Authorization` that the registry has asked for.
@@ -62,21 +65,37 @@ pub(super) struct Call<'c> {
 }
 
 impl<'r> Registry<'r> {
-    /// Reaches the registry of `reference`: with TLS, unless it is on this machine.
-    pub(super) fn new(reference: &'r Reference, options: &StoreOptions) -> Self {
+    /// Reaches the registry of `reference`: with TLS, unless it is on this machine and has no certificates.
+    ///
+    /// # Errors
+    /// Errors of the files with certificates.
+    pub(super) fn new(reference: &'r Reference, options: &StoreOptions) -> Result<Self> {
         Self::with(reference, options, find_credentials(reference.registry(), &[Config::Docker]))
     }
 
     /// Reaches the registry with these credentials.
-    pub(super) fn with(reference: &'r Reference, options: &StoreOptions, credentials: Option<Credentials>) -> Self {
+    ///
+    /// # Errors
+    /// Errors of the files with certificates.
+    pub(super) fn with(
+        reference: &'r Reference,
+        options: &StoreOptions,
+        credentials: Option<Credentials>,
+    ) -> Result<Self> {
         let (patience, timeout) = (options.patience, options.timeout);
         let connector = Connector { timeout, connections: 4, skew: Skew::default().into() };
-        let plain = reference.is_loopback();
+        let trust = certificates::find(reference.registry())?;
+        let (plain, connect) = (reference.is_loopback() && trust.is_none(), timeout.min(Duration::from_secs(5)));
         let host = if reference.registry() == "docker.io" { "registry-1.docker.io" } else { reference.registry() };
         let base = format!("{}://{host}", if plain { "http" } else { "https" });
-        let agent = connector.agent(plain, timeout.min(Duration::from_secs(5)));
+        let others = connector.agent(plain, connect);
+        let agent = trust.map_or_else(|| Ok(others.clone()), |trust| connector.agent_with(trust, plain, connect));
+        let agent = agent.map_err(|why| {
+            let message = format!("cannot use the certificates for the registry `{}`: {why}", reference.registry());
+            Diagnostic::new(Code::StoreFailed, message).with_help("check the files in `certs.d` of Docker or Podman")
+        })?;
         let mask = credentials.as_ref().map_or_else(Mask::none, Credentials::mask);
-        Self { reference, agent, base, credentials, authorization: None, mask, patience }
+        Ok(Self { reference, agent, others, base, credentials, authorization: None, mask, patience })
     }
 
     /// Returns an error of a request without the credentials, which a registry may repeat.
@@ -154,7 +173,8 @@ impl<'r> Registry<'r> {
 
     /// Sends a request once and reads the response, of at most `max` bytes.
     fn exchange(&self, request: Request<Bytes>, max: u64) -> std::result::Result<(Reply, Option<Challenge>), Failure> {
-        let response = send(&self.agent, request).map_err(failure_of)?;
+        let agent = if self.is_registry(request.uri()) { &self.agent } else { &self.others };
+        let response = send(agent, request).map_err(failure_of)?;
         let (head, mut body) = response.into_parts();
         if is_transient(head.status) {
             return Err(failure_of(overloaded(head.status, &head.headers, body)));
@@ -377,7 +397,7 @@ mod tests {
         let reference: Reference = format!("{}/a:1", echo()).parse().unwrap();
         let (user, password) = ("robot-7".to_owned(), "s3cret-Pw".to_owned());
         let credentials = Some(Credentials::Password { user, password });
-        let mut registry = Registry::with(&reference, &StoreOptions::default(), credentials);
+        let mut registry = Registry::with(&reference, &StoreOptions::default(), credentials).unwrap();
         let error = super::super::pull_all(&mut registry, &reference, 1 << 20).unwrap_err();
         let told = error.message.clone();
         let text = basic("robot-7", "s3cret-Pw");
