@@ -256,6 +256,32 @@ fn credentials_are_sent_to_their_host_only() {
     assert!(error.contains("E1114") && error.contains("`@mine`"), "{error}");
 }
 
+#[test]
+fn no_error_shows_the_password_of_a_url() {
+    let world = World::new();
+    for (index, part) in [
+        ("null", "E1105"),
+        ("entries: {}\n", "there is no chart `web`"),
+        ("entries: [\n", "E1105"),
+        ("entries:\n  web:\n  - {name: web, version: 2.0.0, urls: [web-2.0.0.tgz]}\n", "web"),
+        ("entries:\n  web:\n  - {name: web, version: 1.0.0, urls: [gone.tgz]}\n", "gone.tgz"),
+        ("entries:\n  web:\n  - {name: web, version: 1.0.0, urls: ['http://x:s3cr3t@127.0.0.1:1/w.tgz']}\n", "w.tgz"),
+    ] {
+        let web = Web::files(BTreeMap::from([("/index.yaml".to_owned(), index.as_bytes().to_vec())]));
+        let url = web.url().replace("://", "://me:s3cr3t@");
+        world.depends("web", "^1", &url);
+        let error = world.fails(&["deps", "update", "top", "--timeout", "1s"]);
+        assert!(error.contains(part) && !error.contains("s3cr3t"), "{index}: {error}");
+    }
+    world.write(
+        "helm/repositories.yaml",
+        "repositories:\n- name: m\n  url: http://me:s3cr3t@127.0.0.1:1\n  certFile: /x\n",
+    );
+    world.depends("web", "^1", "@m");
+    let error = world.fails(&["deps", "update", "top", "--timeout", "1s"]);
+    assert!(!error.contains("s3cr3t"), "{error}");
+}
+
 /// Writes a project with these releases and two clusters.
 fn project(world: &World, repositories: &str, releases: &[(&str, &str)]) {
     let releases: String = releases

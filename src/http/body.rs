@@ -46,6 +46,10 @@ impl<R: Read> Read for Bounded<R> {
 /// # Errors
 /// A longer body ([`TooLong`]), and errors of the connection.
 pub fn read_all(body: &mut ureq::Body, max: u64) -> Result<Vec<u8>, ureq::Error> {
+    // A length that is too long is known before the body.
+    if body.content_length().is_some_and(|length| length > max) {
+        return Err(io::Error::other(TooLong(max)).into());
+    }
     let mut bytes = Vec::new();
     Bounded::new(body.as_reader(), max).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -23,7 +23,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use dropforge::credentials;
 use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::mask::Mask;
 
 use crate::duration::duration;
 use crate::exit::{Exit, Failed};
@@ -135,8 +137,15 @@ impl Subject {
     }
 }
 
-/// Runs the command.
+/// Runs the command. Its errors name URLs, which may have a password.
 pub(crate) fn run(args: &DepsArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
+    work(args, files, stderr).map_err(|mut failed| {
+        failed.diagnostics.iter_mut().for_each(|error| credentials::hide(&Mask::none(), error));
+        failed
+    })
+}
+
+fn work(args: &DepsArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
     let (DepsCommand::Build(FetchArgs { place, .. })
     | DepsCommand::Update(FetchArgs { place, .. })
     | DepsCommand::List(place)

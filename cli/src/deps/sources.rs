@@ -176,6 +176,7 @@ impl Sources {
         let mut file = temporary()?;
         self.client(repository)?.fetch("read the index of charts", &url, MAX_INDEX, (&mut file, &|_| {}))?;
         Index::read(file, names).map_err(|failure| {
+            let url = without_secrets(&url);
             Diagnostic::new(Code::StoreFailed, format!("cannot read the index of charts `{url}`: {failure}"))
                 .with_help("check the URL of the repository: `index.yaml` is added to it")
         })
@@ -193,7 +194,8 @@ impl Sources {
             (certificate, _) => {
                 let (has, lacks) =
                     if certificate.is_some() { ("certFile", "keyFile") } else { ("keyFile", "certFile") };
-                let message = format!("the repository `{}` has `{has}` without `{lacks}`", repository.url);
+                let url = without_secrets(&repository.url);
+                let message = format!("the repository `{url}` has `{has}` without `{lacks}`");
                 return Err(
                     Diagnostic::new(Code::UnknownRepository, message).with_help("add both with `helm repo add`")
                 );

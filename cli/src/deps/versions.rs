@@ -7,6 +7,7 @@ use dropforge::remote::join_url;
 use dropforge::remote::oci::Reference;
 use dropforge::stdlib::semver::{LenientVersion, Version};
 
+use super::secrets::without_secrets;
 use super::sources::{Place, Release};
 
 /// The head of a table of newer versions.
@@ -64,8 +65,8 @@ impl Versions {
                 let is_it = |one: &&IndexEntry| !one.urls.is_empty() && is_same_version(&one.version, version);
                 let Some((entry, url)) = entries.iter().find(is_it).and_then(|one| Some((one, one.urls.first()?)))
                 else {
-                    let message =
-                        format!("the chart `{}` in `{}` has no version {version}", wanted.name, wanted.repository);
+                    let repository = without_secrets(&wanted.repository);
+                    let message = format!("the chart `{}` in `{repository}` has no version {version}", wanted.name);
                     let error = Diagnostic::new(Code::NoChartVersion, message)
                         .with_help("choose another one with `dropforge deps update`");
                     return Err(error.with_available(entries.iter().take(50).map(|one| one.version.clone())));
@@ -152,6 +153,7 @@ pub(super) fn bad_range(wanted: &Dependency, why: &str) -> Box<Diagnostic> {
 }
 
 fn no_chart(wanted: &Dependency) -> Box<Diagnostic> {
-    let message = format!("there is no chart `{}` in the repository `{}`", wanted.name, wanted.repository);
+    let repository = without_secrets(&wanted.repository);
+    let message = format!("there is no chart `{}` in the repository `{repository}`", wanted.name);
     Diagnostic::new(Code::NoChartVersion, message).with_help("check the name and the URL")
 }
