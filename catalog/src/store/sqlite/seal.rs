@@ -35,10 +35,11 @@ impl Seal {
 pub(super) fn check_seal(path: &Path) -> io::Result<Option<bool>> {
     let mut file = files::open(path)?;
     let length = file.metadata()?.len();
+    let wanted = length_in_header(&mut file)?;
     match length % PAGE {
         SEAL => {}
-        0 if length >= length_in_header(&mut file)? => return Ok(None),
-        _ => return Ok(Some(false)),
+        0 if wanted.is_none_or(|wanted| length >= wanted) => return Ok(None),
+        _ => return Ok(wanted.map(|_| false)),
     }
     let expected = digest(&mut (&mut file).take(length - SEAL))?;
     let mut seal = Vec::new();
@@ -47,8 +48,8 @@ pub(super) fn check_seal(path: &Path) -> io::Result<Option<bool>> {
     Ok(Some(seal == [&MARK[..], &expected].concat()))
 }
 
-/// Returns the length that the header of a database tells: the size of its pages and their number.
-fn length_in_header(file: &mut (impl Read + Seek)) -> io::Result<u64> {
+/// Returns the length that the header of a database tells: the size of its pages and their number. `None` for another file.
+fn length_in_header(file: &mut (impl Read + Seek)) -> io::Result<Option<u64>> {
     let mut header = Vec::new();
     file.take(HEADER).read_to_end(&mut header)?;
     file.seek(SeekFrom::Start(0))?;
@@ -57,7 +58,7 @@ fn length_in_header(file: &mut (impl Read + Seek)) -> io::Result<u64> {
     };
     // The largest size does not fit.
     let page = if number(16..18) == 1 { 1 << 16 } else { number(16..18) };
-    Ok(if header.starts_with(b"SQLite format 3\0") { page * number(28..32) } else { 0 })
+    Ok(header.starts_with(b"SQLite format 3\0").then(|| page * number(28..32)))
 }
 
 fn digest(read: &mut dyn Read) -> io::Result<[u8; 32]> {
@@ -99,8 +100,8 @@ mod tests {
         let sealed = std::fs::read(&path).unwrap();
         for length in (0..sealed.len()).filter(|length| *length != pages.len()) {
             std::fs::write(&path, &sealed[..length]).unwrap();
-            // Less than a header is no database.
-            let wanted = if length == 0 { None } else { Some(false) };
+            // Less than the name of the format is no database.
+            let wanted = if length < 16 { None } else { Some(false) };
             assert_eq!(check_seal(&path).unwrap(), wanted, "{length} bytes");
         }
     }
