@@ -206,17 +206,17 @@ fn charts_and_templates_outside_the_project_are_watched() {
         ),
         ("live/f.csv", "name\nx\n"),
         ("charts/web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
-        ("charts/web/values.yaml", "n: 1\n"),
-        ("charts/web/templates/a.yaml", "n: {{ .Values.n"),
+        ("charts/web/values.yaml", "size: 1\n"),
+        ("charts/web/templates/a.yaml", "size: {{ .Values.size"),
         ("shared/b.yaml.tera", "b: {{ name }}\n"),
     ]);
     let watched = Watched::start(&sandbox, &["-C", "live"]);
     // The file that mends the first run lies elsewhere.
     watched.until("a.yaml:1:");
     watched.until("watching ");
-    sandbox.replace("charts/web/templates/a.yaml", "n: {{ .Values.n }}\n");
+    sandbox.replace("charts/web/templates/a.yaml", "size: {{ .Values.size }}\n");
     watched.until("2 files new in ");
-    sandbox.replace("charts/web/values.yaml", "n: 2\n");
+    sandbox.replace("charts/web/values.yaml", "size: 2\n");
     watched.until("../charts/web/values.yaml: 1 file updated in ");
     sandbox.replace("shared/b.yaml.tera", "b: b{{ name }}\n");
     watched.until("../shared/b.yaml.tera: 1 file updated in ");
@@ -224,7 +224,7 @@ fn charts_and_templates_outside_the_project_are_watched() {
     watched.until("../charts/web/templates/c.yaml: 1 file new in ");
     sandbox.replace("shared/d.yaml.tera", "d: 1\n");
     watched.until("../shared/d.yaml.tera: 1 file new in ");
-    assert!(sandbox.read("live/out/x/web/a.yaml").ends_with("n: 2\n"));
+    assert!(sandbox.read("live/out/x/web/a.yaml").contains("size: 2\n"));
 }
 
 #[test]
