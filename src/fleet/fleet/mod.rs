@@ -337,7 +337,7 @@ mod tests {
             }
         }
         let errors = [
-            (r#"[{"name":"a","b":{"c":1,"c":2}}]"#, "the key `c` is given twice (f.json:1:25)"),
+            (r#"[{"name":"a","b":{"c":1,"c":2}}]"#, "the key `c` is given twice (f.json:1:27)"),
             (r#"[{"name":"a"},{"b":1}]"#, "(f.json:1:15)"),
             (r#"[{"name":"a"},1]"#, "expected a cluster as a map"),
             (r#"[{"name":"a"},]"#, "f.json:1:15"),

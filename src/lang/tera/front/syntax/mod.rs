@@ -39,7 +39,7 @@ use tree::{Block, Node, Template};
 /// let (template, errors) = tera::parse(&arena, &source, &Limits::default());
 /// assert!(template.is_none());
 /// let places: Vec<_> = errors.iter().filter_map(|error| error.position()).map(|at| at.to_string()).collect();
-/// assert_eq!(places, ["2:6", "3:1", "3:13"]);
+/// assert_eq!(places, ["1:1", "2:6", "3:1"]);
 /// ```
 pub fn parse<'a>(
     arena: &'a Bump,

@@ -240,7 +240,10 @@ impl<'s> Blocks<'s> {
     /// Closes all blocks at the end of a source. Reports them if the whole source was read.
     pub(crate) fn close_all(&mut self, end: usize, is_whole: bool) {
         let span = Span::of(end..end);
-        for block in self.open.iter().rev().filter(|_| is_whole) {
+        // The block of a tag that does not end is no second mistake.
+        let is_cut = self.errors.last().is_some_and(|error| error.code == Code::Unterminated);
+        let is_mistake = |block: &&OpenBlock| is_whole && !(is_cut && block.span.range().end == end);
+        for block in self.open.iter().rev().filter(is_mistake) {
             let tag = block.kind.name();
             let message = format!("`{{% {tag} %}}` is not closed");
             let error = SyntaxError::unterminated(block.span, message, format!("add `{{% end{tag} %}}`"));

@@ -66,10 +66,8 @@ pub fn lex<'s>(source: &'s str, limits: &Limits) -> LexedSource<'s> {
     while scanner.at < source.len() && !scanner.is_stopped() {
         scanner.step();
     }
-    let is_stopped = scanner.is_stopped();
+    let is_whole = !scanner.is_stopped();
     let Scanner { mut blocks, broken, .. } = scanner;
-    // A file that ends inside a tag, a comment or a text may have the missing ends there.
-    let is_whole = !is_stopped && blocks.errors.last().is_none_or(|error| error.code != Code::Unterminated);
     blocks.close_all(source.len(), is_whole);
     LexedSource { tokens: blocks.tokens, errors: blocks.errors, broken }
 }
