@@ -237,11 +237,10 @@ impl<'s> Blocks<'s> {
         }
     }
 
-    /// Closes all blocks at the end of a source. Reports them if the whole source was read.
-    pub(crate) fn close_all(&mut self, end: usize, is_whole: bool) {
+    /// Closes all blocks at the end of a source. Reports them if the whole source was read, but not that of a last tag that is
+    /// cut: it is no second mistake.
+    pub(crate) fn close_all(&mut self, end: usize, is_whole: bool, is_cut: bool) {
         let span = Span::of(end..end);
-        // The block of a tag that does not end is no second mistake.
-        let is_cut = self.errors.last().is_some_and(|error| error.code == Code::Unterminated);
         let is_mistake = |block: &&OpenBlock| is_whole && !(is_cut && block.span.range().end == end);
         for block in self.open.iter().rev().filter(is_mistake) {
             let tag = block.kind.name();

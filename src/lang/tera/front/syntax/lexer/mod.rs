@@ -68,7 +68,8 @@ pub fn lex<'s>(source: &'s str, limits: &Limits) -> LexedSource<'s> {
     }
     let is_whole = !scanner.is_stopped();
     let Scanner { mut blocks, broken, .. } = scanner;
-    blocks.close_all(source.len(), is_whole);
+    let is_cut = broken.last().is_some_and(|error| error.code == Code::Unterminated);
+    blocks.close_all(source.len(), is_whole, is_cut);
     LexedSource { tokens: blocks.tokens, errors: blocks.errors, broken }
 }
 
