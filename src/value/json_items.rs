@@ -65,7 +65,7 @@ impl<'t> Keys<'t> for UniqueKeys<'t> {
 
     fn see(&mut self, key: &'t [u8]) -> Option<()> {
         let own = self.keys.get(self.starts.last().copied()?..)?;
-        let is_known = own.len() < FEW && own.iter().any(|known| *known == key);
+        let is_known = own.len() < FEW && own.contains(&key);
         self.keys.push(key);
         (!is_known && !key.contains(&b'\\')).then_some(())
     }

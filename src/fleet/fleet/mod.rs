@@ -289,6 +289,7 @@ mod tests {
     use super::collector::MAX_ERRORS;
     use super::*;
     use crate::values::Step;
+    use dropforge_value::Data;
 
     fn names(file: &str, text: &str, key: Option<&str>) -> std::result::Result<Vec<String>, Code> {
         let options = FleetOptions { name_key: key, ..FleetOptions::default() };
@@ -308,7 +309,7 @@ mod tests {
         let fleet = Fleet::read(&source, Format::of(file, text), &FleetOptions::default());
         let (fleet, mut found) = (fleet.map_err(|error| error.to_string())?, Vec::new());
         let each = &mut |_, cluster: &Cluster| {
-            let inputs = serde_json::to_string(&*cluster.inputs()?).unwrap();
+            let inputs = serde_json::to_string(&Data::Map(cluster.inputs()?.into_owned())).unwrap();
             let path = ["image", "tag"].map(|key| Step::Key(key.to_owned()));
             let span = cluster.place().and_then(|place| place.find(&path));
             let excerpt = span.map(|span| format!("{}: {}", source.position(span.start), source.slice(span)));
@@ -340,7 +341,7 @@ mod tests {
             (r#"[{"name":"a","b":{"c":1,"c":2}}]"#, "the key `c` is given twice (f.json:1:27)"),
             (r#"[{"name":"a"},{"b":1}]"#, "(f.json:1:15)"),
             (r#"[{"name":"a"},1]"#, "expected a cluster as a map"),
-            (r#"[{"name":"a"},]"#, "f.json:1:15"),
+            (r#"[{"name":"a"},]"#, "f.json:1:14"),
             (r#"[{"name":"a","b":1e999}]"#, "f.json:1:"),
             (r#"[{"name":"a"},{"name":"a"}]"#, "`a`"),
         ];
