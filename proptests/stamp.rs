@@ -288,6 +288,124 @@ proptest! {
     }
 }
 
+/// Text of templates of YAML, with values between it.
+const YAML: [&str; 39] = [
+    "a: ",
+    "\nb: ",
+    "\n  c: ",
+    "\n- ",
+    "- d: ",
+    "kind: ",
+    "\nkind: Job\n",
+    "\n---\n",
+    "{a: ",
+    ", b: ",
+    "}\n",
+    "[",
+    "]\n",
+    "\"",
+    "'",
+    "\n",
+    "\n  ",
+    ": ",
+    ": |\n  ",
+    " # c\n",
+    "-",
+    "x",
+    "{{ v }}",
+    "{{ v }}",
+    "{{ w }}",
+    "{{ w }}",
+    "{{ v | upper }}",
+    "{{ l.0 }}",
+    "{% for x in l %}\n- {{ x }}{% endfor %}",
+    "{% for x in l %}\n  {{ x }}: 1{% endfor %}",
+    "{% if v == 'x' %}\ne: {{ w }}{% endif %}",
+    "{{ self::m(x=w) }}",
+    "{% set s = v ~ '-' ~ w %}{{ s }}",
+    "{% filter indent(prefix='  ') %}g:\n  {{ v }}\n{% endfilter %}",
+    "{% include 'part' %}",
+    "{% raw %}h: 1{% endraw %}\n",
+    "{{- v -}}",
+    "\n\n",
+    "\\",
+];
+
+const VALUES: [&str; 24] = [
+    "",
+    "x",
+    "x",
+    "y-1",
+    "a b",
+    "a: b",
+    "a:b",
+    "#",
+    "x #y",
+    " ",
+    "\n",
+    "x\n  y",
+    "- z",
+    "'",
+    "\"",
+    "\\",
+    ".inf",
+    "-1",
+    "kind: Pod",
+    "|",
+    "[z]",
+    "{",
+    "null",
+    "é",
+];
+
+/// What the check of a fleet accepts is what it accepts of each cluster alone.
+fn checked_alone(parts: &[&str], clusters: &[(usize, usize, Vec<usize>)]) -> Result<(usize, usize), TestCaseError> {
+    let text = format!("{{% macro m(x) %}}k: {{{{ x }}}}\n{{% endmacro %}}{}", parts.concat());
+    let templates = [("main.yaml.tera".to_owned(), text), ("part".to_owned(), "\ni: {{ v }}\nj: ".to_owned())];
+    let Some(compiled) = compiled(&templates, &["main.yaml.tera"]) else { return Ok((0, 0)) };
+    let value = |at: &usize| VALUES[at % VALUES.len()];
+    let cluster = |(nth, (v, w, l)): (usize, &(usize, usize, Vec<usize>))| {
+        let l: Vec<&str> = l.iter().map(value).collect();
+        json!({"name": format!("c{nth:02}"), "v": value(v), "w": value(w), "l": l})
+    };
+    let clusters: Vec<Json> = clusters.iter().enumerate().map(cluster).collect();
+    let stamp = |clusters: &[Json], specialise| {
+        let lines: String = clusters.iter().map(|json| format!("{json}\n")).collect();
+        let fleet = Fleet::read(&Source::new("f.ndjson", lines), Format::Ndjson, &FleetOptions::default());
+        let layers = Layers::new([map(&json!({"v": "x"}))], Vec::new(), Merge::Deep);
+        stamped(&compiled, &layers, &fleet.expect("a fleet"), "{cluster}/{template}", specialise).0.0
+    };
+    let alone: Vec<String> = clusters.chunks(1).map(|one| stamp(one, Specialise::Never)).collect();
+    prop_assert_eq!(stamp(&clusters, Specialise::Never), alone.concat());
+    prop_assert_eq!(stamp(&clusters, Specialise::Always), alone.concat());
+    Ok((alone.len(), alone.iter().filter(|text| !text.is_empty()).count()))
+}
+
+fn checked() -> impl Strategy<Value = (Vec<&'static str>, Vec<(usize, usize, Vec<usize>)>)> {
+    (vec(select(&YAML[..]), 1..9), vec((any::<usize>(), any::<usize>(), vec(any::<usize>(), 0..3)), 1..12))
+}
+
+proptest! {
+    #![proptest_config(crate::cases(512))]
+
+    #[test]
+    fn checks((parts, clusters) in checked()) {
+        checked_alone(&parts, &clusters)?;
+    }
+}
+
+#[test]
+fn some_generated_outputs_are_valid() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let (mut all, mut valid) = (0, 0);
+    for _ in 0..64 {
+        let (parts, clusters) = checked().new_tree(&mut runner).expect("a fleet").current();
+        let (clusters, taken) = checked_alone(&parts, &clusters).unwrap_or_else(|error| panic!("{error}"));
+        (all, valid) = (all + clusters, valid + taken);
+    }
+    assert!(valid > all / 10 && valid < all, "{valid} of {all}");
+}
+
 /// The property compares two different programs in many of its cases, and runs both the specialised and the original one.
 #[test]
 fn generated_fleets_are_specialised() {

@@ -3,7 +3,7 @@
 use std::iter::Chain;
 use std::ops::Range;
 use std::option;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
 
@@ -13,7 +13,7 @@ use dropforge_engine::OutputSyntax;
 use dropforge_helm::chart::install_rank;
 use dropforge_value::{Data, Mark, find_word, word_of_entry, yaml};
 
-/// Maximum number of documents of a cluster whose beginnings are kept, and maximum length of each in bytes.
+/// The number of texts that decide kinds to keep, a power of two, and maximum length of each in bytes.
 const HEADS: usize = 256;
 const HEAD_BYTES: usize = 1_024;
 
@@ -22,62 +22,69 @@ const HEAD_BYTES: usize = 1_024;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     /// The place of a known kind, or the one after all of them with the name of the kind.
-    Kind(usize, String),
+    Kind(usize, Option<Arc<str>>),
     Text,
 }
 
 impl Rank {
-    /// Returns the place of a document.
-    fn of(document: &str) -> Self {
-        Self::of_found(document, find_word(document, "kind"))
-    }
-
     /// Returns the place of a document whose kind was searched.
-    fn of_found(document: &str, kind: Option<Option<&str>>) -> Self {
+    fn of(document: &str, kind: Option<Option<&str>>) -> Self {
         match kind {
             Some(kind) => Self::of_kind(kind.unwrap_or_default()),
             None => Self::of_kind(read(document).get("kind").and_then(Data::as_str).unwrap_or_default()),
         }
     }
 
-    /// Returns the place of the document between the bytes of `range`, if it has content. `kind` is the place after the colon
-    /// of the entry `kind`, if it is known, and `true` in a flow map.
-    fn at(text: &str, range: &Range<usize>, kind: Option<(usize, bool)>) -> Option<Self> {
-        let document = text.get(range.clone())?;
-        let word = kind.and_then(|(value, is_flow)| word_of_entry(document, value - range.start, is_flow));
-        match word {
-            Some(word) => Some(Self::of_kind(word)),
-            None => first_content(document).map(|_| Self::of(document)),
-        }
-    }
-
     fn of_kind(kind: &str) -> Self {
         let (at, other) = install_rank(kind);
-        Self::Kind(at, other.to_owned())
+        Self::Kind(at, Some(other).filter(|other| !other.is_empty()).map(Arc::from))
     }
 }
 
-/// The beginnings of documents up to their kinds, and their places in the order of installation. The documents of one
-/// cluster begin like those of the cluster before, which is much cheaper to see than to search for their kinds.
+/// The parts of documents that decide their kinds, and their places in the order of installation. The documents of one
+/// cluster are like those of the cluster before, which is much cheaper to see than to search for their kinds.
 #[derive(Debug, Default)]
 pub(super) struct Heads(Vec<Option<(String, Rank)>>);
 
 impl Heads {
     /// Returns the place of the `nth` document of a cluster.
     pub(super) fn rank(&mut self, nth: usize, document: &str) -> Rank {
-        if let Some(Some((head, rank))) = self.0.get(nth)
-            && document.starts_with(head.as_str())
+        self.known(nth, document, 0, || find_word(document, "kind"))
+    }
+
+    /// Returns the place of a document whose entry `kind` has its value at `value`; `is_flow` is `true` in a flow map.
+    fn rank_at(&mut self, document: &str, value: usize, is_flow: bool) -> Rank {
+        let begin =
+            document.as_bytes().get(value..).and_then(<[u8]>::first_chunk).map_or(0, |two| u128::from_le_bytes(*two));
+        let mixed = (begin as u64 ^ (begin >> 64) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.known((mixed >> 32) as usize % HEADS, document, value, || {
+            word_of_entry(document, value, is_flow).map(Some).or_else(|| find_word(document, "kind"))
+        })
+    }
+
+    /// Returns the place of a document that has the text numbered `slot` from `start` on, or the kind that `find` finds.
+    #[inline]
+    fn known<'t>(
+        &mut self,
+        slot: usize,
+        document: &'t str,
+        start: usize,
+        find: impl FnOnce() -> Option<Option<&'t str>>,
+    ) -> Rank {
+        let text = document.get(start..).unwrap_or("");
+        if let Some(Some((head, rank))) = self.0.get(slot)
+            && text.starts_with(head.as_str())
         {
             return rank.clone();
         }
-        let found = find_word(document, "kind");
-        let rank = Rank::of_found(document, found);
+        let found = find();
+        let rank = Rank::of(document, found);
         let Some(Some(kind)) = found else { return rank };
-        if (self.0.len()..HEADS).contains(&nth) {
-            self.0.resize_with(nth + 1, || None);
+        if (self.0.len()..HEADS).contains(&slot) {
+            self.0.resize_with(slot + 1, || None);
         }
-        if let Some(known) = self.0.get_mut(nth) {
-            *known = head_of(document, kind).map(|head| (head.to_owned(), rank.clone()));
+        if let Some(known) = self.0.get_mut(slot) {
+            *known = head_of(text, kind).map(|head| (head.to_owned(), rank.clone()));
         }
         rank
     }
@@ -92,7 +99,7 @@ fn head_of<'t>(document: &'t str, kind: &str) -> Option<&'t str> {
 }
 
 /// Returns the documents of YAML with these marks, like [`documents_of`], with their places in the order of installation.
-pub(super) fn ranked_documents(text: &str, marks: &[Mark]) -> Vec<(Rank, Range<usize>)> {
+pub(super) fn ranked_documents(text: &str, marks: &[Mark], heads: &mut Heads) -> Vec<(Rank, Range<usize>)> {
     let mut documents = Vec::with_capacity(marks.len());
     let (mut start, mut kind) = (0, None);
     for mark in marks.iter().copied().chain([Mark::Marker(text.len(), text.len())]) {
@@ -100,7 +107,12 @@ pub(super) fn ranked_documents(text: &str, marks: &[Mark]) -> Vec<(Rank, Range<u
             Mark::Kind(value, is_flow) => kind = Some((value, is_flow)),
             Mark::Marker(line, next) => {
                 let range = std::mem::replace(&mut start, next)..line;
-                documents.extend(Rank::at(text, &range, kind.take()).map(|rank| (rank, range)));
+                let document = text.get(range.clone()).unwrap_or("");
+                let rank = match kind.take() {
+                    Some((value, is_flow)) => Some(heads.rank_at(document, value - range.start, is_flow)),
+                    None => first_content(document).map(|_| Rank::of(document, find_word(document, "kind"))),
+                };
+                documents.extend(rank.map(|rank| (rank, range)));
             }
         }
     }
@@ -281,6 +293,10 @@ mod tests {
         documents_of("a.yaml", text).unwrap().collect()
     }
 
+    fn rank(document: &str) -> Rank {
+        Rank::of(document, find_word(document, "kind"))
+    }
+
     #[test]
     fn documents_keep_their_bytes() {
         assert_eq!(split("a: 1\n"), ["a: 1\n"]);
@@ -337,16 +353,16 @@ mod tests {
             "# c\n\n",
             "kind: Alpha",
         ];
-        let mut scanner = dropforge_value::Scanner::new();
+        let (mut scanner, mut heads) = (dropforge_value::Scanner::new(), Heads::default());
         for at in 0..parts.len().pow(4) {
             let part = |nth: u32| parts[at / parts.len().pow(nth) % parts.len()];
             let text: String = (0..4).map(part).collect();
             // From the second text on, lines are known.
             scanner.remember();
             if scanner.is_yaml(&text) {
-                let found = ranked_documents(&text, scanner.marks()).into_iter();
+                let found = ranked_documents(&text, scanner.marks(), &mut heads).into_iter();
                 let found: Vec<_> = found.map(|(rank, range)| (rank, &text[range])).collect();
-                let right: Vec<_> = split(&text).into_iter().map(|document| (Rank::of(document), document)).collect();
+                let right: Vec<_> = split(&text).into_iter().map(|document| (rank(document), document)).collect();
                 assert_eq!(found, right, "{text:?}");
             }
         }
@@ -370,19 +386,19 @@ mod tests {
             "",
         ];
         for (nth, text) in texts.iter().flat_map(|text| [(0, text), (3, text), (0, text)]) {
-            assert_eq!(heads.rank(nth, text), Rank::of(text), "{nth}: {text:?}");
+            assert_eq!(heads.rank(nth, text), rank(text), "{nth}: {text:?}");
         }
         assert!(heads.0.len() == 4 && heads.0[1].is_none());
     }
 
     #[test]
     fn kinds_are_installed_in_the_order_of_helm() {
-        let kind = |kind: &str| Rank::of(&format!("kind: {kind}\n"));
+        let kind = |kind: &str| rank(&format!("kind: {kind}\n"));
         let order = ["PriorityClass", "Namespace", "Secret", "Deployment", "APIService", "Alpha", "Zeta"].map(kind);
         assert!(order.is_sorted());
-        assert_eq!(Rank::of("{kind: Namespace, a: 1}"), kind("Namespace"));
-        assert_eq!(Rank::of("metadata:\n  kind: Namespace\n"), kind(""));
-        assert!(kind("Zeta") < Rank::Text && Rank::of("a: b: c") == kind(""));
+        assert_eq!(rank("{kind: Namespace, a: 1}"), kind("Namespace"));
+        assert_eq!(rank("metadata:\n  kind: Namespace\n"), kind(""));
+        assert!(kind("Zeta") < Rank::Text && rank("a: b: c") == kind(""));
         // Helm 4 has an order for webhooks. Other kinds come after them.
         assert!(kind("APIService") < kind("ValidatingWebhookConfiguration"));
         assert!(kind("ValidatingWebhookConfiguration") < kind("Certificate"));

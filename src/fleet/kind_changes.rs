@@ -40,6 +40,10 @@ impl Layers {
         if self.all().all(|values| values.shared().is_empty()) {
             return Ok(found);
         }
+        let keys = clusters.keys()?;
+        if !self.all().any(|values| keys.may_change_kinds(values.shared())) {
+            return Ok(found);
+        }
         let mut changes = Changes { is_deep: self.merge() == Merge::Deep, ..Changes::default() };
         clusters.each(&mut |at, cluster| {
             changes.cluster = u32::try_from(at).unwrap_or(u32::MAX);

@@ -54,6 +54,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 mod change_groups;
 mod charts;
 mod cluster;
+mod cluster_keys;
 mod deletions;
 pub mod destination;
 mod diff;

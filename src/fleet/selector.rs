@@ -2,9 +2,11 @@
 
 mod keys;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cluster::Cluster;
+use super::cluster_keys::Keys;
 use super::fleet::Fleet;
 use super::layers::Layers;
 use super::report::{Failure, FailureCollector};
@@ -267,11 +269,25 @@ fn invalid(text: &str) -> Box<Diagnostic> {
 pub struct Selection<'f> {
     fleet: &'f Fleet,
     clusters: RoaringBitmap,
+    /// The keys of the clusters, once they are needed.
+    keys: OnceCell<Keys>,
 }
 
 impl<'f> Selection<'f> {
     pub(super) fn new(fleet: &'f Fleet, clusters: RoaringBitmap) -> Self {
-        Self { fleet, clusters }
+        Self { fleet, clusters, keys: OnceCell::new() }
+    }
+
+    /// Returns the keys of the clusters.
+    ///
+    /// # Errors
+    /// Errors of reading clusters.
+    pub(super) fn keys(&self) -> Result<&Keys> {
+        if let Some(keys) = self.keys.get() {
+            return Ok(keys);
+        }
+        let keys = Keys::of(self)?;
+        Ok(self.keys.get_or_init(|| keys))
     }
 
     /// Selects clusters by their merged values.
@@ -299,7 +315,7 @@ impl<'f> Selection<'f> {
             Ok(())
         })?;
         clusters.optimize();
-        Ok(Self { fleet, clusters })
+        Ok(Self::new(fleet, clusters))
     }
 
     /// Returns the number of clusters.

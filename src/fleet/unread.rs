@@ -3,7 +3,6 @@
 //! Shared values are there for the templates, so each of them must be read. Fleets often come from inventories, which have
 //! much that no template reads: a cluster's value is only reported if it looks like a mistake.
 
-mod keys;
 mod suspects;
 
 use std::cell::OnceCell;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::cluster::Cluster;
-use super::documents::ranked_documents;
+use super::documents::{Heads, ranked_documents};
 use super::job::{Checked, Job, Order, Renderer, Stamp};
 use super::pieces::Piece;
 use super::plan::Placed;
@@ -138,6 +138,7 @@ struct Buffers {
     results: Vec<Result<usize>>,
     pieces: Vec<Piece>,
     explained: Explained,
+    heads: Heads,
 }
 
 struct Worker<'w, 'j, K> {
@@ -174,7 +175,7 @@ impl<K: Sink> Worker<'_, '_, K> {
         at: usize,
         cluster: &Cluster,
         renderer: &mut dyn Renderer,
-        Buffers { text, results, pieces, explained }: &mut Buffers,
+        Buffers { text, results, pieces, explained, heads }: &mut Buffers,
     ) -> bool {
         text.clear();
         results.clear();
@@ -198,7 +199,7 @@ impl<K: Sink> Worker<'_, '_, K> {
         match job.plan.place(at, cluster, job.layers) {
             Ok(placed) if errors.is_empty() => {
                 pieces.iter_mut().for_each(|piece| piece.blank |= !job.plan.makes(&placed, piece.output));
-                errors = self.pass_on(&placed, renderer, text, pieces);
+                errors = self.pass_on(&placed, renderer, text, (pieces, heads));
             }
             Ok(_) => {}
             Err(error) => errors.push(error),
@@ -218,7 +219,7 @@ impl<K: Sink> Worker<'_, '_, K> {
         cluster: &Placed<'_>,
         renderer: &mut dyn Renderer,
         text: &str,
-        pieces: &mut Vec<Piece>,
+        (pieces, heads): (&mut Vec<Piece>, &mut Heads),
     ) -> Vec<Box<Diagnostic>> {
         let (job, mut errors) = (self.job, Vec::new());
         if job.plan.is_of_documents() {
@@ -228,7 +229,7 @@ impl<K: Sink> Worker<'_, '_, K> {
         }
         if errors.is_empty() && job.options.check_outputs {
             let sorts = K::SORTS && job.options.order == Order::Install;
-            errors = check(renderer, job, cluster, text, (pieces, sorts));
+            errors = check(renderer, job, cluster, text, (pieces, sorts.then_some(heads)));
         }
         if errors.is_empty() {
             match self.sink.take(cluster, text, pieces) {
@@ -341,7 +342,7 @@ fn check(
     job: &Job<'_>,
     cluster: &Placed<'_>,
     text: &str,
-    (pieces, sorts): (&mut [Piece], bool),
+    (pieces, mut heads): (&mut [Piece], Option<&mut Heads>),
 ) -> Vec<Box<Diagnostic>> {
     let (mut all, mut path, mut start) = (Vec::new(), String::new(), 0);
     for piece in pieces.iter_mut() {
@@ -355,7 +356,8 @@ fn check(
             Some(bytes) => not_text(&path, bytes),
             None => {
                 let Checked { errors, marks } = renderer.check(piece.output, &path, text);
-                piece.documents = marks.filter(|_| sorts).map(|marks| ranked_documents(text, marks));
+                let heads = heads.as_deref_mut();
+                piece.documents = marks.zip(heads).map(|(marks, heads)| ranked_documents(text, marks, heads));
                 errors
             }
         };

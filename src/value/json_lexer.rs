@@ -72,8 +72,8 @@ fn maps(text: &str, levels: u32) -> Option<DataMap> {
 /// A part of JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonPart<'t> {
-    /// A key as it is written, which may have escapes.
-    Key(&'t str),
+    /// A key as it is written, which may have escapes, and the first byte of its value.
+    Key(&'t str, u8),
     /// The start of a map.
     Map,
     /// The start of a list.
@@ -92,11 +92,12 @@ pub fn json_parts<'t>(text: &'t str, mut each: impl FnMut(JsonPart<'t>)) {
             b'"' => {
                 let start = at;
                 at = end_of_string(bytes, start);
-                let (end, rest) = (at, white(bytes.get(at + 1..).unwrap_or(&[])));
-                at = bytes.len() - rest.len();
-                if rest.first() == Some(&b':') {
-                    each(JsonPart::Key(text.get(start..end).unwrap_or("")));
+                let (end, mut rest) = (at, white(bytes.get(at + 1..).unwrap_or(&[])));
+                if let [b':', after @ ..] = rest {
+                    rest = white(after);
+                    each(JsonPart::Key(text.get(start..end).unwrap_or(""), rest.first().copied().unwrap_or(0)));
                 }
+                at = bytes.len() - rest.len();
             }
             b'{' => each(JsonPart::Map),
             b'[' => each(JsonPart::List),

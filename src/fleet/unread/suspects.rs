@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use roaring::RoaringBitmap;
 
-use super::keys::{Counts, Keys};
 use super::{COMPARED, IsNeeded, Names, REPORTED, ReadValues, Unread, display, has, steps};
+use crate::cluster_keys::{Counts, Keys};
 use crate::layers::Layers;
 use crate::origins::leaves;
 use crate::report::Failure;
@@ -34,12 +34,12 @@ pub(super) fn failures(
     if read.tree.everything {
         return Ok(Vec::new());
     }
-    let mut keys = Keys::of(clusters)?;
-    let counts = counts(read, &keys);
+    let keys = clusters.keys()?;
+    let counts = counts(read, keys);
     let mut suspects = Suspects { read, near: HashMap::new(), found: BTreeMap::new() };
     if counts.contains(&Counts::Alone) {
         let mut reader = clusters.fleet().reader();
-        for group in keys.groups(clusters, &counts, GROUPS)? {
+        for group in keys.clone().groups(clusters, &counts, GROUPS)? {
             let first = reader.cluster(group.min().unwrap_or_default() as usize)?;
             first.inputs().iter().for_each(|own| suspects.look_at(own, &group));
         }
@@ -47,7 +47,7 @@ pub(super) fn failures(
     let mut found: Vec<Suspect> = suspects.found.into_values().collect();
     found.small_sort_by_key(|suspect| suspect.clusters.min());
     found.truncate(REPORTED);
-    let given = if found.is_empty() { HashSet::new() } else { given(&keys) };
+    let given = if found.is_empty() { HashSet::new() } else { given(keys) };
     let failure = |suspect: Suspect| suspect.into_failure(read, (layers, clusters), &given, is_needed);
     Ok(found.into_iter().filter_map(failure).collect())
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::repeats::Within;
 use super::scalar::RunEnd;
 use super::scalar::{END, FIRST, NAME, is};
 use super::{Mark, PartSink, Scan};
@@ -41,7 +42,7 @@ impl<'s, S: PartSink> Scan<'s, S> {
             b'\n' => self.at += 1,
             b'#' => {
                 self.open = false;
-                self.skip_line();
+                self.skip_text();
             }
             END => {}
             _ => self.content()?,
@@ -176,6 +177,7 @@ impl<'s, S: PartSink> Scan<'s, S> {
                 let is_verbatim = self.quoted(self.parent())?;
                 if self.here() != b':' {
                     self.fill(column)?;
+                    self.slot(start, Within::Line);
                     self.tell_quoted(start, is_verbatim)?;
                     return self.end_line();
                 }
@@ -297,6 +299,7 @@ impl<'s, S: PartSink> Scan<'s, S> {
             b'"' | b'\'' => {
                 let start = self.at;
                 let is_verbatim = self.quoted(self.parent())?;
+                self.slot(start, Within::Line);
                 self.tell_quoted(start, is_verbatim)?;
                 self.end_line()
             }
@@ -443,7 +446,7 @@ impl<S: PartSink> Scan<'_, S> {
         }
         let start = self.at;
         self.flow_scalar()?;
-        self.slot(start, around);
+        self.slot(start, Within::Flow(around as u32));
         self.end_flow_entry(parent, around)
     }
 

@@ -159,8 +159,9 @@ struct Scan<'s, S> {
     sink: &'s mut S,
     /// The last place in the line from which on it may differ.
     branch: Option<Branch>,
-    /// The scalars in the line's flow collections, if they are remembered.
-    slots: Option<Vec<Slot>>,
+    /// The scalars that may be others, if they are noted.
+    slots: Vec<Slot>,
+    notes: bool,
     /// `true` if later lines were looked at.
     ahead: bool,
 }
@@ -176,8 +177,25 @@ impl<'s, S> Scan<'s, S> {
         marks.clear();
         let bytes = text.as_bytes();
         let (at, line, null, markers, ahead) = (0, 0, 0, 0, false);
-        let (pending, open, branch, slots) = (true, false, None, None);
-        Self { bytes, text, at, line, pending, null, open, markers, nest, outline, marks, sink, branch, slots, ahead }
+        let (pending, open, branch, slots, notes) = (true, false, None, Vec::new(), false);
+        Self {
+            bytes,
+            text,
+            at,
+            line,
+            pending,
+            null,
+            open,
+            markers,
+            nest,
+            outline,
+            marks,
+            sink,
+            branch,
+            slots,
+            notes,
+            ahead,
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::block::is_gap;
-use super::scalar::{FIRST, is};
+use super::scalar::{FIRST, INNER, OUTER, is, plain_end};
 use super::{Mark, Nest, PartSink, Scan, is_usual};
 
 /// Maximum size of a text that is remembered, and of the text that is kept, in bytes.
@@ -21,8 +21,8 @@ const ALIKE: usize = 32;
 const STARTS: usize = 16;
 /// The number of bytes that are compared at a time, unless a line is longer.
 const AHEAD: usize = 1 << 10;
-/// Maximum number of scalars in flow collections that are kept of a line.
-const FLOW_SLOTS: usize = 64;
+/// Maximum number of scalars that are kept of a line.
+const LINE_SLOTS: usize = 256;
 /// No line.
 const NONE: u32 = u32::MAX;
 /// The number of lines that are found by how they begin, a power of two.
@@ -39,14 +39,24 @@ pub(super) struct Branch {
     state: State,
 }
 
-/// The place of a scalar in a flow collection, and the state of the scan before and after it.
+/// The place of a scalar that may be another one, and the state of the scan before and after it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slot {
     at: u32,
     end: u32,
     state: State,
-    /// The depth around the outermost flow collection.
-    around: u32,
+    within: Within,
+}
+
+/// What a scalar that may be another one is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Within {
+    /// A line of which it is the only value.
+    Line,
+    /// A flow collection, with the depth around the outermost one.
+    Flow(u32),
+    /// A comment, which has any text.
+    Text,
 }
 
 /// A line, or several that belong together.
@@ -60,7 +70,7 @@ struct Line {
     /// The length of the part before a value, and the state there. 0 if there is none.
     prefix: u32,
     value: State,
-    /// The scalars in its flow collections.
+    /// Its scalars that may be others.
     slots: (u32, u32),
     /// The mark in the line, with places from its start on.
     mark: Option<Mark>,
@@ -127,7 +137,7 @@ impl Default for Lines {
 
 impl Lines {
     fn is_full(&self) -> bool {
-        self.lines.len() >= LINES || self.slots.len() >= LINES || self.bytes.len() >= LONGEST
+        self.lines.len() >= LINES || self.slots.len() >= 2 * LINES || self.bytes.len() >= LONGEST
     }
 
     #[inline(always)]
@@ -158,65 +168,32 @@ impl Lines {
         self.last = line;
     }
 
-    /// Returns `true` if so many equal bytes are all of a line.
-    fn is_all(&self, line: u32, same: usize) -> bool {
-        self.line(line).is_some_and(|line| line.is_whole && same >= line.len as usize)
-    }
-
-    /// Returns the bytes from the start of a line on, with some of the lines added after it. All of them would be compared
-    /// again and again in a text that repeats itself.
+    /// Returns the bytes of a line from `at` on, with some of the lines added after it. All of them would be compared again and
+    /// again in a text that repeats itself.
     #[inline(always)]
-    fn bytes(&self, line: &Line) -> &[u8] {
-        let rest = self.bytes.get(line.start as usize..).unwrap_or(&[]);
-        rest.get(..AHEAD.max(line.len as usize)).unwrap_or(rest)
+    fn bytes(&self, line: &Line, at: usize) -> &[u8] {
+        let rest = self.bytes.get(line.start as usize + at..).unwrap_or(&[]);
+        rest.get(..AHEAD.max(line.len as usize - at)).unwrap_or(rest)
     }
 
-    /// Returns the bytes of a line, and the scalars in its flow collections.
-    fn flows(&self, line: &Line) -> (&[u8], &[Slot]) {
-        let (start, slots) = (line.start as usize, line.slots.0 as usize..line.slots.1 as usize);
-        let bytes = self.bytes.get(start..start + line.len as usize);
-        (bytes.unwrap_or(&[]), self.slots.get(slots).unwrap_or(&[]))
+    /// Returns the scalars of a line that may be others.
+    fn slots(&self, line: &Line) -> &[Slot] {
+        self.slots.get(line.slots.0 as usize..line.slots.1 as usize).unwrap_or(&[])
     }
 
-    /// Returns the number of bytes that are the same from a line on, and `true` if more may be.
+    /// Returns the number of bytes that are the same from `at` in a line on, and `true` if more may be.
     #[inline(always)]
-    fn compare(&self, line: u32, rest: &[u8]) -> (usize, bool) {
-        let bytes = self.line(line).map_or(&[][..], |line| self.bytes(line));
+    fn compare(&self, line: u32, at: usize, rest: &[u8]) -> (usize, bool) {
+        let bytes = self.line(line).map_or(&[][..], |line| self.bytes(line, at));
         let same = common(bytes, rest);
         (same, same == bytes.len())
     }
 
-    /// Skips the lines that come in the same order as the last time. Returns their length, the state after them, and how much
-    /// of the next line is the same. Calls `mark` with the start of each line that has a mark.
-    #[inline]
-    fn skip(&mut self, rest: &[u8], mut state: State, mut mark: impl FnMut(usize, Mark)) -> (usize, State, usize) {
-        let (mut skipped, mut next) = (0, self.next());
-        let (mut same, mut is_cut) = self.compare(next, rest);
-        while let Some(line) = self.line(next)
-            && line.before == state
-        {
-            let len = line.len as usize;
-            if !line.is_whole || same < len {
-                return (skipped, state, same);
-            }
-            if let Some(found) = line.mark {
-                mark(skipped, found);
-            }
-            (skipped, same, state) = (skipped + len, same - len, line.after);
-            let is_after = line.next == next + 1;
-            (self.last, next) = (next, line.next);
-            // The bytes that were compared may end in the next line.
-            if !is_after || is_cut && self.line(next).is_some_and(|line| same < line.len as usize) {
-                (same, is_cut) = self.compare(next, rest.get(skipped..).unwrap_or(&[]));
-            }
-        }
-        (skipped, state, 0)
-    }
-
     /// Chooses the line that a text is expected to begin with: that of a text that begins alike.
     fn begin(&mut self, text: &[u8]) {
-        let next = self.start + 1;
-        let same = |at: usize| self.line(*self.starts.get(at)?).map(|line| common(self.bytes(line), text));
+        let next = if self.start + 1 < self.starts.len() { self.start + 1 } else { 0 };
+        let text = text.get(..ALIKE).unwrap_or(text);
+        let same = |at: usize| self.line(*self.starts.get(at)?).map(|line| common(self.bytes(line, 0), text));
         let (same, at) = match same(next) {
             Some(same) if same >= ALIKE => (same, next),
             _ => (0..self.starts.len()).filter_map(|at| Some((same(at)?, at))).max().unwrap_or_default(),
@@ -226,22 +203,22 @@ impl Lines {
         self.first = if self.is_new { NONE } else { self.starts.get(at).copied().unwrap_or(NONE) };
     }
 
-    /// Returns a line that the text goes on with instead of the one expected, and how much of it is the same.
-    fn find(&mut self, rest: &[u8], state: State) -> Option<(u32, usize)> {
+    /// Returns a line that the text goes on with instead of the one expected.
+    fn find(&mut self, rest: &[u8], state: State) -> Option<u32> {
         let is_like = |at: &u32| self.line(*at).is_some_and(|line| line.before == state);
         let same = |at: u32| {
             let line = self.line(at)?;
-            let same = common(self.bytes(line), rest);
+            let same = common(self.bytes(line, 0), rest);
             let len = if line.prefix > 0 { line.prefix } else { line.len };
-            (same >= len as usize && (line.prefix > 0 || line.is_whole)).then_some((at, same))
+            (same >= len as usize && (line.prefix > 0 || line.is_whole)).then_some(at)
         };
         let (next, other) = self.line(self.last).map_or((self.first, NONE), |last| (last.next, last.other));
         let home = if next == NONE { self.home } else { next };
         let listed = || self.table.get(place(rest, state)).copied().filter(|_| !self.is_new);
         let near = (home as usize..home as usize + NEAR).map_while(|at| u32::try_from(at).ok());
         let found = Some(other).filter(is_like).and_then(same);
-        let found = found.or_else(|| near.filter(is_like).find_map(same));
         let found = found.or_else(|| listed().filter(is_like).and_then(same));
+        let found = found.or_else(|| near.filter(is_like).find_map(same));
         self.home = home;
         found
     }
@@ -272,20 +249,19 @@ impl Lines {
 /// Returns the number of equal bytes at the start of two texts.
 #[inline(always)]
 fn common(one: &[u8], other: &[u8]) -> usize {
-    let len = one.len().min(other.len());
-    let (one, other) = (one.get(..len).unwrap_or(&[]), other.get(..len).unwrap_or(&[]));
+    let ((ones, one), (others, other)) = (one.as_chunks(), other.as_chunks());
     let mut at = 0;
-    while let (Some(a), Some(b)) = (word(one, at), word(other, at)) {
-        let bits = a ^ b;
+    for (one, other) in ones.iter().zip(others) {
+        let bits = u128::from_le_bytes(*one) ^ u128::from_le_bytes(*other);
         if bits != 0 {
             return at + bits.trailing_zeros() as usize / 8;
         }
-        at += 8;
+        at += size_of::<u128>();
     }
-    while at < len && one.get(at) == other.get(at) {
-        at += 1;
-    }
-    at
+    // One of them ends in the next bytes.
+    let one = ones.get(at / size_of::<u128>()).map_or(one, <[u8; 16]>::as_slice);
+    let other = others.get(at / size_of::<u128>()).map_or(other, <[u8; 16]>::as_slice);
+    at + one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
 /// Returns `true` if all bytes are printable ASCII.
@@ -346,47 +322,155 @@ impl<S: PartSink> Scan<'_, S> {
         }
     }
 
-    /// Notes the scalar in a flow collection that began at `start` and ends here.
+    /// Notes the scalar that began at `start` and ends here.
     #[inline(always)]
-    pub(super) fn slot(&mut self, start: usize, around: usize) {
-        let state = self.state();
-        let Some(slots) = self.slots.as_mut().filter(|slots| slots.len() < FLOW_SLOTS) else { return };
-        // Texts that are remembered are short enough.
-        let (at, end, around) = (start as u32, self.at as u32, around as u32);
-        slots.push(Slot { at, end, state, around });
+    pub(super) fn slot(&mut self, start: usize, within: Within) {
+        if self.notes {
+            let state = self.state();
+            // Texts that are remembered are short enough.
+            self.slots.push(Slot { at: start as u32, end: self.at as u32, state, within });
+            self.notes = self.slots.len() < LINE_SLOTS;
+        }
+    }
+
+    /// Moves past a line whose rest is any text.
+    #[inline(always)]
+    pub(super) fn skip_text(&mut self) {
+        let start = self.at;
+        self.skip_line();
+        if self.notes {
+            let next = self.at;
+            self.at = start.max(next - 1);
+            self.slot(start, Within::Text);
+            self.at = next;
+        }
     }
 
     /// Scans all documents, of which some lines are known.
     pub(super) fn repeated(&mut self, known: &mut Lines) -> Option<()> {
         known.begin(self.bytes);
         while self.at < self.bytes.len() {
-            let (start, state, marks) = (self.at, self.state(), &mut *self.marks);
-            let mark = |line: usize, mark: Mark| marks.push(mark.map(|place| start + line + place));
-            let (skipped, state, same) = known.skip(self.bytes.get(start..)?, state, mark);
-            self.at += skipped;
-            self.enter(state);
-            if self.at == self.bytes.len() {
-                break;
-            }
-            if !self.differs(known, known.next(), same)? {
-                match known.find(self.bytes.get(self.at..)?, state) {
-                    // It is skipped next.
-                    Some((line, same)) if known.is_all(line, same) => known.link(line),
-                    Some((line, same)) if self.differs(known, line, same)? => {}
-                    _ => self.new_line(known)?,
-                }
+            if !self.is_known(known)? && self.at < self.bytes.len() && !self.is_found(known)? {
+                self.new_line(known)?;
             }
         }
         self.end_document()
+    }
+
+    /// Scans a line like the one that is expected. Returns `false` if it is another one.
+    #[inline(always)]
+    fn is_known(&mut self, known: &mut Lines) -> Option<bool> {
+        let start = self.at;
+        let same = self.skip(known);
+        Some(self.at > start || self.differs(known, known.next(), same)?)
+    }
+
+    /// Scans a line like another known one. Returns `false` if there is none.
+    fn is_found(&mut self, known: &mut Lines) -> Option<bool> {
+        let Some(line) = known.find(self.rest(), self.state()) else { return Some(false) };
+        known.link(line);
+        self.is_known(known)
+    }
+
+    /// Skips the lines that come in the same order as the last time, if they are the same or have only other scalars. Returns how
+    /// much of the next line is the same.
+    #[inline]
+    fn skip(&mut self, known: &mut Lines) -> usize {
+        let (mut next, mut state) = (known.next(), self.state());
+        let (mut same, mut is_cut) = known.compare(next, 0, self.rest());
+        while let Some(line) = known.line(next)
+            && line.before == state
+        {
+            let (start, len) = (self.at, line.len as usize);
+            if !line.is_whole || same < len {
+                match self.replaced(known, next, line, same) {
+                    Some(more) => (same, is_cut) = more,
+                    None => {
+                        self.enter(state);
+                        return same;
+                    }
+                }
+            } else {
+                self.at += len;
+                same -= len;
+            }
+            if let Some(mark) = line.mark {
+                self.marks.push(mark.map(|place| start + place));
+            }
+            state = line.after;
+            let is_after = line.next == next + 1;
+            (known.last, next) = (next, line.next);
+            // The bytes that were compared may end in the next line.
+            if !is_after || is_cut && known.line(next).is_some_and(|line| same < line.len as usize) {
+                (same, is_cut) = known.compare(next, 0, self.rest());
+            }
+        }
+        self.enter(state);
+        0
+    }
+
+    /// Moves past a line that differs from a known one only in scalars. Returns how much after it is the same, and `true` if more
+    /// may be. `None` if it differs in something else.
+    #[inline]
+    fn replaced(&mut self, known: &Lines, at: u32, line: &Line, same: usize) -> Option<(usize, bool)> {
+        let start = self.at;
+        let replaced = self.replaced_slots(known, at, line, same);
+        if replaced.is_none() {
+            self.at = start;
+        }
+        replaced
+    }
+
+    #[inline]
+    fn replaced_slots(&mut self, known: &Lines, at: u32, line: &Line, same: usize) -> Option<(usize, bool)> {
+        let (mut old, mut slots) = (same, known.slots(line).iter());
+        self.at += same;
+        loop {
+            let slot = slots.find(|slot| slot.end as usize >= old)?;
+            let before = old.checked_sub(slot.at as usize)?;
+            self.at -= before;
+            if matches!(line.mark, Some(Mark::Marker(_, place) | Mark::Kind(place, _)) if place > slot.at as usize) {
+                return None;
+            }
+            self.scalar(*known.bytes(line, slot.at as usize).first()?, slot.within)?;
+            let (same, is_cut) = known.compare(at, slot.end as usize, self.rest());
+            old = slot.end as usize + same;
+            self.at += same;
+            if let Some(more) = old.checked_sub(line.len as usize) {
+                self.at -= more;
+                return Some((more, is_cut));
+            }
+        }
+    }
+
+    /// Moves past a usual scalar of the form of one that begins with `first`.
+    #[inline(always)]
+    fn scalar(&mut self, first: u8, within: Within) -> Option<()> {
+        let (start, here) = (self.at, self.here());
+        if within == Within::Text || matches!(first, b'"' | b'\'') {
+            let (end, escape) = if within == Within::Text { (b'\n', b'\n') } else { (first, b'\\') };
+            self.at += 1;
+            let is_end = here == first && self.skip_until(end, escape) == end;
+            self.at += usize::from(end == first);
+            return (is_end && is_printable(self.bytes.get(start..self.at)?)).then_some(());
+        }
+        // Infinity and other odd numbers begin with these.
+        let begins = is(here, FIRST) && !matches!(here, b'.' | b'+');
+        self.at += plain_end(self.rest(), if within == Within::Line { INNER | OUTER } else { INNER });
+        begins.then_some(())
     }
 
     /// Scans the rest of a line that is the same as a known one up to a value. Returns `false` if it is not.
     #[inline(always)]
     fn differs(&mut self, known: &mut Lines, at: u32, same: usize) -> Option<bool> {
         let Some(&line) = known.line(at) else { return Some(false) };
-        if line.slots.0 < line.slots.1 && self.differs_in_flow(known, &line, same)? {
+        let flow = |slot: &Slot| match slot.within {
+            Within::Flow(around) if slot.at as usize <= same => Some((*slot, around as usize)),
+            _ => None,
+        };
+        if let Some((slot, around)) = known.slots(&line).iter().rev().find_map(flow) {
             known.follow(at);
-            return Some(true);
+            return self.differs_in_flow(&line, &slot, around).map(|()| true);
         }
         let (prefix, value, start) = (line.prefix as usize, line.value, self.at + line.prefix as usize);
         if prefix == 0 || same < prefix || !self.is_value(start) {
@@ -403,35 +487,20 @@ impl<S: PartSink> Scan<'_, S> {
         self.check_usual(start).map(|()| true)
     }
 
-    /// Scans the rest of a line that is the same as a known one up to a scalar in a flow collection. Returns `false` if it is
-    /// not.
-    fn differs_in_flow(&mut self, known: &Lines, line: &Line, mut same: usize) -> Option<bool> {
-        let (bytes, mut slots) = known.flows(line);
-        let (mut old, mut last) = (0, None);
-        loop {
-            let (equal, others) = slots.split_at(slots.iter().take_while(|slot| slot.at as usize <= same).count());
-            let Some(slot) = equal.last() else { break };
-            self.mark_of(line, old..slot.at as usize + 1);
-            (self.at, last, slots) = (self.at + slot.at as usize - old, Some(slot), others);
-            self.enter(slot.state);
-            let start = self.at;
-            if !matches!(self.here(), b'"' | b'\'') && !is(self.here(), FIRST) {
-                return self.end_flow(slot, true).map(|()| true);
-            }
-            self.flow_scalar()?;
-            self.check_usual(start)?;
-            old = slot.end as usize;
-            let rest = bytes.get(old..)?;
-            same = old + common(rest, self.bytes.get(self.at..)?);
-            if same == bytes.len() {
-                self.mark_of(line, old..same);
-                self.at += rest.len();
-                self.enter(line.after);
-                return Some(true);
-            }
+    /// Scans the rest of a line that is the same as a known one up to a scalar in a flow collection.
+    fn differs_in_flow(&mut self, line: &Line, slot: &Slot, around: usize) -> Option<()> {
+        self.mark_of(line, 0..slot.at as usize + 1);
+        self.at += slot.at as usize;
+        self.enter(slot.state);
+        let start = self.at;
+        let parent = self.parent().filter(|_| around > 0);
+        if self.nest.top()?.is_map {
+            self.skip_spaces();
+            self.flow_value(parent, around)?;
         }
-        let Some(slot) = last else { return Some(false) };
-        self.end_flow(slot, false).map(|()| true)
+        self.rest_of_flow(parent, around)?;
+        self.end_line()?;
+        self.check_usual(start)
     }
 
     /// Notes the mark of a known line, if it is in the part `range` of the line, which the text has from here on.
@@ -442,21 +511,6 @@ impl<S: PartSink> Scan<'_, S> {
         {
             self.marks.push(mark.map(|place| self.at + place - range.start));
         }
-    }
-
-    /// Scans a line from the place of a scalar in a flow collection on, or from the end of the scalar.
-    fn end_flow(&mut self, slot: &Slot, is_before: bool) -> Option<()> {
-        let (start, around) = (self.at, slot.around as usize);
-        let parent = self.parent().filter(|_| around > 0);
-        if !is_before {
-            self.end_flow_entry(parent, around)?;
-        } else if self.nest.top()?.is_map {
-            self.skip_spaces();
-            self.flow_value(parent, around)?;
-        }
-        self.rest_of_flow(parent, around)?;
-        self.end_line()?;
-        self.check_usual(start)
     }
 
     /// Checks the characters from `start` on to the current place.
@@ -481,8 +535,10 @@ impl<S: PartSink> Scan<'_, S> {
     fn new_line(&mut self, known: &mut Lines) -> Option<()> {
         let (start, before, marks) = (self.at, self.state(), self.marks.len());
         (self.branch, self.ahead) = (None, false);
-        self.slots.get_or_insert_default().clear();
+        self.notes = true;
+        self.slots.clear();
         self.any_line()?;
+        self.notes = false;
         if self.at == start {
             return None;
         }
@@ -497,7 +553,7 @@ impl<S: PartSink> Scan<'_, S> {
             let mark = self.marks.get(marks).map(|mark| mark.map(|place| place - start));
             let line =
                 Line { before, after, start: 0, len: 0, prefix, value, slots, mark, is_whole, next: NONE, other: NONE };
-            let found = self.slots.as_mut().filter(|_| is_whole).map_or(&mut [][..], Vec::as_mut_slice);
+            let found = if is_whole { self.slots.as_mut_slice() } else { &mut [] };
             for slot in found.iter_mut() {
                 (slot.at, slot.end) = (slot.at - start as u32, slot.end - start as u32);
             }

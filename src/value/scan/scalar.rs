@@ -1,6 +1,7 @@
 //! Plain, quoted and block scalars; classes of bytes, and steps over them: eight at a time where most are skipped.
 
 use super::block::is_gap;
+use super::repeats::Within;
 use super::{PartSink, Scan};
 use dropforge_base::stdlib::byte_search::{all, first_place, first_special};
 
@@ -10,6 +11,9 @@ pub(super) const FLOW: u8 = 1;
 pub(super) const FIRST: u8 = 2;
 /// May be in the name of an anchor or a tag.
 pub(super) const NAME: u8 = 4;
+/// Never ends a plain scalar and begins no indicator, wherever it is, or only outside flow collections.
+pub(super) const INNER: u8 = 8;
+pub(super) const OUTER: u8 = 16;
 
 /// What a byte after the end of the text counts as. The text of a YAML scan has no such byte.
 pub(super) const END: u8 = 0;
@@ -37,6 +41,9 @@ const fn classes() -> [u8; 256] {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') {
             class |= NAME;
         }
+        if byte.is_ascii_graphic() && !matches!(byte, b':' | b'#') {
+            class |= if class & FLOW == 0 { INNER } else { OUTER };
+        }
         classes[byte as usize] = class;
         if byte == u8::MAX {
             return classes;
@@ -49,6 +56,20 @@ const fn classes() -> [u8; 256] {
 #[inline(always)]
 pub(super) fn is(byte: u8, class: u8) -> bool {
     CLASSES[usize::from(byte)] & class != 0
+}
+
+/// Returns the length of a plain scalar of usual characters. They have one of the classes.
+#[inline(always)]
+pub(super) fn plain_end(bytes: &[u8], class: u8) -> usize {
+    let run = |bytes: &[u8]| bytes.iter().take_while(|byte| is(**byte, class)).count();
+    let mut at = run(bytes);
+    while let Some([b' ' | b':' | b'#', rest @ ..]) = bytes.get(at..) {
+        match run(rest) {
+            0 => break,
+            more => at += 1 + more,
+        }
+    }
+    at
 }
 
 /// Bytes that are checked at once.
@@ -171,7 +192,11 @@ impl<S: PartSink> Scan<'_, S> {
         if !self.is_line_over() {
             return None;
         }
-        self.skip_line();
+        if self.here() == b'#' {
+            self.skip_text();
+        } else {
+            self.skip_line();
+        }
         Some(())
     }
 }
@@ -264,6 +289,8 @@ impl<S: PartSink> Scan<'_, S> {
         self.open = matches!(stop, RunEnd::End);
         if S::READS {
             self.tell_whole_plain(start)?;
+        } else if self.open {
+            self.slot(start, Within::Line);
         }
         self.skip_line();
         Some(())

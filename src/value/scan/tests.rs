@@ -176,6 +176,77 @@ fn flow_collections_that_are_known_are_judged_by_what_differs() {
 }
 
 #[test]
+fn values_in_known_lines_are_judged_by_what_is_around_them() {
+    let constants = [
+        "a: ",
+        "\nb: ",
+        "\n  c: ",
+        "\n- ",
+        "-x",
+        "\n---\n",
+        "---\n",
+        "kind: ",
+        "\nkind: A\n",
+        "{a: ",
+        ", kind: ",
+        "}\n",
+        "]\n",
+        "[",
+        "\"",
+        "\"\n",
+        "'",
+        "\\",
+        ":",
+        " ",
+        " # ",
+        "\n",
+        "\n\n",
+        ": |\n  ",
+        "\nd: |\n  e\n f: ",
+        "\nd: &x\n  e: ",
+        "\n  ",
+        "\n# c\n",
+        "x: 1\nx: ",
+        ": \n",
+        "\n    - y: ",
+        ".",
+        "",
+    ];
+    let values = [
+        "", "", "x", "x", "y-1", "x y", "a: b", "x:y", "#", "x #y", " ", "  ", "\n", "x\n", "\n  y", "-", "- z", "'",
+        "\"", "\\", ".inf", "-1", "kind", "kind: B", "|", "&x", "[", "[z]", "{", "é", "\u{85}", "\t", ",", "?", "---",
+        "null",
+    ];
+    let mut random = fastrand::Rng::with_seed(7);
+    let (mut all, mut valid) = (0, 0);
+    for _ in 0..2_000 {
+        let mut scanner = remembering();
+        let length = 2 * random.usize(1..5);
+        let start: Vec<usize> = (0..length).map(|_| random.usize(..)).collect();
+        for _ in 0..60 {
+            let mut picks = start.clone();
+            for _ in 0..random.usize(0..3) {
+                let at = random.usize(..length);
+                picks[at] = random.usize(..);
+            }
+            let part = |(nth, pick): (usize, &usize)| {
+                let parts = if nth % 2 == 0 { &values[..] } else { &constants[..] };
+                parts[pick % parts.len()]
+            };
+            let text: String = picks.iter().enumerate().map(part).collect();
+            let mut other = Scanner::new();
+            let right = other.is_yaml(&text);
+            assert_eq!(scanner.is_yaml(&text), right, "{text:?}");
+            if right {
+                assert_eq!(scanner.marks(), other.marks(), "{text:?}");
+            }
+            (all, valid) = (all + 1, valid + usize::from(right));
+        }
+    }
+    assert!(valid > all / 20, "{valid} of {all}");
+}
+
+#[test]
 fn memory_of_lines_is_bounded() {
     let mut scanner = remembering();
     for at in 0..6 {

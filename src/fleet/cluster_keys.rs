@@ -18,11 +18,11 @@ const KEYS: usize = 1 << 16;
 const ITEM: &str = "\0";
 
 /// The index of a key in a [`Keys`].
-pub(super) type KeyId = usize;
+pub(crate) type KeyId = usize;
 
 /// Tells how a key counts for the groups of clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Counts {
+pub(crate) enum Counts {
     Not,
     /// It divides clusters that have a key that counts alone.
     Beside,
@@ -34,15 +34,19 @@ pub(super) enum Counts {
 const NONE: KeyId = usize::MAX;
 
 /// The keys of all clusters, as a tree. All items of a list have the same keys below them.
-#[derive(Debug)]
-pub(super) struct Keys {
+#[derive(Debug, Clone)]
+pub struct Keys {
     nodes: Vec<Node>,
+    /// `true` if a cluster is no text, so that the kinds of its values are not known.
+    is_vague: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Node {
     /// As it is written in JSON text.
     key: Box<str>,
+    /// `true` if the key has a map, a list, or another value but null.
+    kinds: [bool; 3],
     parent: KeyId,
     below: HashMap<Box<str>, KeyId>,
     /// The key that came first in a map at this key, and the one that came after this key in its map. They are likely to
@@ -53,7 +57,7 @@ struct Node {
 
 impl Node {
     fn new(key: &str, parent: KeyId) -> Self {
-        Self { key: key.into(), parent, below: HashMap::new(), first: NONE, next: NONE }
+        Self { key: key.into(), kinds: [false; 3], parent, below: HashMap::new(), first: NONE, next: NONE }
     }
 
     fn key(&self) -> Option<Cow<'_, str>> {
@@ -66,8 +70,8 @@ impl Keys {
     ///
     /// # Errors
     /// Errors of reading clusters.
-    pub(super) fn of(clusters: &Selection<'_>) -> Result<Self> {
-        let mut all = Self { nodes: vec![Node::new("", NONE)] };
+    pub(crate) fn of(clusters: &Selection<'_>) -> Result<Self> {
+        let mut all = Self { nodes: vec![Node::new("", NONE)], is_vague: false };
         clusters.each(&mut |_, cluster| {
             all.walk(cluster, |_| ());
             Ok(())
@@ -76,15 +80,38 @@ impl Keys {
     }
 
     /// The key that stands for a whole cluster.
-    pub(super) const ROOT: KeyId = 0;
+    pub(crate) const ROOT: KeyId = 0;
 
     /// Returns the keys but the root with their parents, parents first. `None` stands for the items of a list.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (KeyId, KeyId, Option<Cow<'_, str>>)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (KeyId, KeyId, Option<Cow<'_, str>>)> {
         self.nodes.iter().enumerate().skip(1).map(|(id, node)| (id, node.parent, node.key()))
     }
 
+    /// Returns `true` if a key may have a value of another kind than the one in `shared` at its path.
+    pub(crate) fn may_change_kinds(&self, shared: &DataMap) -> bool {
+        let mut found: Vec<Option<&Data>> = vec![None];
+        let is_vague = self.is_vague || self.nodes.len() >= KEYS;
+        is_vague
+            || self.iter().zip(self.nodes.iter().skip(1)).any(|((_, parent, key), node)| {
+                let map = if parent == Self::ROOT {
+                    Some(shared)
+                } else {
+                    found.get(parent).and_then(|at| at.as_ref()?.as_map())
+                };
+                let old = map.zip(key).and_then(|(map, key)| map.get(&*key));
+                found.push(old);
+                let kinds = match old {
+                    None | Some(Data::Null) => [false; 3],
+                    Some(Data::Map(_)) => [false, true, true],
+                    Some(Data::List(_)) => [true, false, true],
+                    Some(_) => [true, true, false],
+                };
+                kinds.iter().zip(node.kinds).any(|(other, has)| *other && has)
+            })
+    }
+
     /// Returns the path of a key.
-    pub(super) fn path(&self, mut id: KeyId) -> Vec<Step> {
+    pub(crate) fn path(&self, mut id: KeyId) -> Vec<Step> {
         let mut path = Vec::new();
         while let Some(node) = self.nodes.get(id).filter(|_| id != Self::ROOT) {
             path.push(node.key().map_or(Step::Index(0), |key| Step::Key(key.into_owned())));
@@ -99,7 +126,7 @@ impl Keys {
     ///
     /// # Errors
     /// Errors of reading clusters.
-    pub(super) fn groups(
+    pub(crate) fn groups(
         &mut self,
         clusters: &Selection<'_>,
         counts: &[Counts],
@@ -141,7 +168,10 @@ impl Keys {
         match cluster.json() {
             Some(text) => json_parts(text, |part| walk.part(part)),
             // A cluster that cannot be read fails later.
-            None => cluster.inputs().iter().for_each(|map| walk.map(map)),
+            None => {
+                cluster.inputs().iter().for_each(|map| walk.map(map));
+                self.is_vague = true;
+            }
         }
     }
 
@@ -199,7 +229,18 @@ struct Walk<'k, F> {
 impl<F: FnMut(KeyId)> Walk<'_, F> {
     fn part(&mut self, part: JsonPart<'_>) {
         match part {
-            JsonPart::Key(key) => self.key(key),
+            JsonPart::Key(key, first) => {
+                self.key(key);
+                let kind = match first {
+                    b'{' => 0,
+                    b'[' => 1,
+                    b'n' => return,
+                    _ => 2,
+                };
+                if let Some(node) = self.keys.nodes.get_mut(self.here) {
+                    node.kinds[kind] = true;
+                }
+            }
             JsonPart::Map => self.open.push((self.here, NONE)),
             JsonPart::List => {
                 let items = self.keys.below(self.here, NONE, ITEM);
