@@ -41,7 +41,7 @@ fn stamped(layers: &Layers, clusters: &[Overlay<'_>]) -> Vec<String> {
         let cluster = Cluster::new("c", DataMap::default());
         for own in clusters {
             let (mut text, mut results) = (String::new(), Vec::new());
-            let read = renderer.render(&cluster, own, &mut text, &mut results);
+            let read = renderer.render(None, &cluster, own, &mut text, &mut results);
             all.push(format!("{text} {read:?} {results:?}"));
         }
     });

@@ -377,6 +377,7 @@ impl Stamp for Empty {
 impl Renderer for Empty {
     fn render(
         &mut self,
+        _: Option<usize>,
         _: &Cluster,
         _: &Overlay<'_>,
         text: &mut String,
@@ -397,7 +398,14 @@ impl Stamp for Panics {
 }
 
 impl Renderer for Panics {
-    fn render(&mut self, _: &Cluster, _: &Overlay<'_>, _: &mut String, _: &mut Vec<Result<usize>>) -> Result<()> {
+    fn render(
+        &mut self,
+        _: Option<usize>,
+        _: &Cluster,
+        _: &Overlay<'_>,
+        _: &mut String,
+        _: &mut Vec<Result<usize>>,
+    ) -> Result<()> {
         panic!("on purpose");
     }
 }

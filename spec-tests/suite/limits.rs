@@ -103,8 +103,13 @@ fn stamped(dialect: Dialect, limits: &Limits, files: &[(&str, &str)], inputs: &V
     let mut outcome = Ok(());
     stamper.work(&mut |renderer| {
         let (mut text, mut results) = (String::new(), Vec::new());
-        let done =
-            renderer.render(&Cluster::new("c", Default::default()), &Overlay::Json("{}"), &mut text, &mut results);
+        let done = renderer.render(
+            None,
+            &Cluster::new("c", Default::default()),
+            &Overlay::Json("{}"),
+            &mut text,
+            &mut results,
+        );
         let first = done.and_then(|()| results.pop().expect("one result").map(drop));
         outcome = first.map_err(|error| error.code);
     });

@@ -5,7 +5,7 @@
 //! cluster does not enable are blank, so they make no files. In one stream, each cluster is one output: the text of
 //! `helm template`.
 
-use std::sync::OnceLock;
+use std::sync::Mutex;
 
 mod forms;
 mod mistakes;
@@ -27,6 +27,7 @@ use super::plan::{Output, Plan};
 use super::sets::{RunOutputs, RunSet};
 use super::unread::ReadValues;
 use super::view::{Merge, View};
+use crate::lock;
 use crate::why::RecordedOutput;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result, Severity, with_article};
 use dropforge_base::mask::Mask;
@@ -112,16 +113,16 @@ impl ChartSet {
         cluster.of_group(&self.values, &self.groups)
     }
 
-    /// Renders the release of a cluster as a whole.
+    /// Renders the release of a cluster as a whole: in a run, of that at this place in the fleet.
     fn documents(
         &self,
         session: &mut Session,
-        (identity, cluster): (&Identity, &Cluster),
+        (at, release): (Option<usize>, (&Identity, &Cluster)),
         own: (DataMap, bool),
     ) -> std::result::Result<Documents, Diagnostics> {
-        let render = self.render(session, (identity, cluster), own)?;
+        let render = self.render(session, release, own)?;
         let output = render.output()?;
-        self.check.check(&render, cluster.name())?;
+        self.check.check(&render, at, release.1.name())?;
         Ok(output)
     }
 
@@ -327,7 +328,7 @@ impl RunSet for ChartSet {
     }
 
     fn warnings(&self, _: bool) -> Vec<Box<Diagnostic>> {
-        self.check.warnings().to_vec()
+        self.check.warnings()
     }
 
     /// Records all templates, which are rendered together.
@@ -383,45 +384,59 @@ pub fn show_chart_writers(render: ChartRender, text: &str, errors: &mut [Box<Dia
 #[derive(Debug, Default)]
 pub struct DocumentCheck {
     strict: bool,
-    found: OnceLock<Vec<Box<Diagnostic>>>,
+    found: Mutex<FirstFound>,
+}
+
+/// The place in the fleet of the first cluster that was checked, and what was found in its release.
+#[derive(Debug, Default)]
+struct FirstFound {
+    at: Option<usize>,
+    warnings: Vec<Box<Diagnostic>>,
 }
 
 impl DocumentCheck {
-    /// Creates a check. With `strict`, every release is checked, and findings are errors. Otherwise only the first one is,
-    /// and findings are warnings: releases of one chart resemble each other.
+    /// Creates a check. With `strict`, every release is checked, and findings are errors. Otherwise only that of the first cluster
+    /// counts, and findings are warnings: releases of one chart resemble each other.
     pub fn new(strict: bool) -> Self {
-        Self { strict, found: OnceLock::new() }
+        Self { strict, ..Self::default() }
     }
 
-    /// Creates a check that is done.
-    #[cfg(test)]
-    pub(super) fn done() -> Self {
-        Self { strict: false, found: OnceLock::from(Vec::new()) }
-    }
-
-    /// Checks the release of a cluster.
+    /// Checks the release of a cluster at a place in the fleet, or outside a run.
     ///
     /// # Errors
     /// All findings, if the check is strict.
-    pub(super) fn check(&self, render: &ChartRender, cluster: &str) -> std::result::Result<(), Diagnostics> {
-        if !self.strict {
-            let found = || render.warnings().into_iter().map(|warning| warning.for_cluster(cluster)).collect();
-            self.found.get_or_init(found);
+    fn check(&self, render: &ChartRender, at: Option<usize>, cluster: &str) -> std::result::Result<(), Diagnostics> {
+        if !self.wants(at) {
             return Ok(());
         }
         let mut found = render.warnings();
-        found.iter_mut().for_each(|error| error.severity = Severity::Error);
-        if found.is_empty() { Ok(()) } else { Err(found.into()) }
+        if self.strict {
+            found.iter_mut().for_each(|error| error.severity = Severity::Error);
+            return if found.is_empty() { Ok(()) } else { Err(found.into()) };
+        }
+        let mut first = lock(&self.found);
+        if first.is_before(at) {
+            let warnings = found.into_iter().map(|warning| warning.for_cluster(cluster)).collect();
+            *first = FirstFound { at, warnings };
+        }
+        Ok(())
     }
 
-    /// Returns `true` if the next release has to be checked.
-    pub(super) fn wants_more(&self) -> bool {
-        self.strict || self.found.get().is_none()
+    /// Returns `true` if the release of a cluster has to be checked.
+    pub(super) fn wants(&self, at: Option<usize>) -> bool {
+        self.strict || lock(&self.found).is_before(at)
     }
 
     /// Returns the warnings.
-    pub fn warnings(&self) -> &[Box<Diagnostic>] {
-        self.found.get().map_or(&[], Vec::as_slice)
+    pub fn warnings(&self) -> Vec<Box<Diagnostic>> {
+        lock(&self.found).warnings.clone()
+    }
+}
+
+impl FirstFound {
+    /// Returns `true` for a cluster before the first one that was checked.
+    fn is_before(&self, at: Option<usize>) -> bool {
+        at.is_some_and(|at| self.at.is_none_or(|first| at < first))
     }
 }
 

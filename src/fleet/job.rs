@@ -38,6 +38,7 @@ use dropforge_value::Mark;
 /// impl Renderer for Count {
 ///     fn render(
 ///         &mut self,
+///         _: Option<usize>,
 ///         _: &Cluster,
 ///         own: &Overlay<'_>,
 ///         text: &mut String,
@@ -120,7 +121,7 @@ pub trait Stamp: Sync {
         let own = layers.overlay(cluster)?;
         let (mut text, mut ends, mut rendered) = (String::new(), Vec::new(), Ok(()));
         on_stack(self.stack_bytes(), || {
-            self.work(&mut |renderer| rendered = renderer.render(cluster, &own, &mut text, &mut ends));
+            self.work(&mut |renderer| rendered = renderer.render(None, cluster, &own, &mut text, &mut ends));
         });
         rendered?;
         let mut start = 0;
@@ -161,14 +162,15 @@ pub struct Checked<'c> {
 
 /// The renderer of one thread.
 pub trait Renderer {
-    /// Renders all outputs of the plan, in its order, for one cluster with the inputs `own`. Appends each text to `text`,
-    /// and its end in `text` to `results`. For a template that fails, appends its error to `results` and nothing to
-    /// `text`.
+    /// Renders all outputs of the plan, in its order, for one cluster with the inputs `own`: that at `at` in the fleet, or `None`
+    /// outside a run. Appends each text to `text`, and its end in `text` to `results`. For a template that fails, appends its
+    /// error to `results` and nothing to `text`.
     ///
     /// # Errors
     /// The cluster's inputs are invalid.
     fn render(
         &mut self,
+        at: Option<usize>,
         cluster: &Cluster,
         own: &Overlay<'_>,
         text: &mut String,

@@ -48,6 +48,7 @@ use dropforge_base::diagnostics::{Code, Diagnostic, Result, counted};
 /// impl Renderer for Hello {
 ///     fn render(
 ///         &mut self,
+///         _: Option<usize>,
 ///         _: &Cluster,
 ///         own: &Overlay<'_>,
 ///         text: &mut String,

@@ -211,6 +211,7 @@ struct Thread<'t, 'w> {
 impl Renderer for Thread<'_, '_> {
     fn render(
         &mut self,
+        _: Option<usize>,
         cluster: &Cluster,
         own: &Overlay<'_>,
         text: &mut String,
@@ -385,7 +386,7 @@ mod tests {
             let (mut text, mut results) = (String::new(), Vec::new());
             stamper.work(&mut |renderer| {
                 let cluster = Cluster::new("", Default::default());
-                clusters.iter().for_each(|own| renderer.render(&cluster, own, &mut text, &mut results).unwrap());
+                clusters.iter().for_each(|own| renderer.render(None, &cluster, own, &mut text, &mut results).unwrap());
             });
             assert_eq!(text, expected);
             // A removed name is missing; a name that is replaced lacks the shared names below it.

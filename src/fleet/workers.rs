@@ -185,7 +185,7 @@ impl<K: Sink> Worker<'_, '_, K> {
         let rendered = caught(|| {
             let unfit = job.layers.new_violations(Some(cluster), explained);
             let mut errors = match unfit.is_empty() {
-                true => match render(renderer, job, cluster, text, results) {
+                true => match render(renderer, job, (at, cluster), text, results) {
                     Ok(()) => collect(job, text, results, pieces),
                     Err(error) => vec![error],
                 },
@@ -303,13 +303,13 @@ fn block_size(job: &Job<'_>, most: usize) -> usize {
 fn render(
     renderer: &mut dyn Renderer,
     job: &Job<'_>,
-    cluster: &Cluster,
+    (at, cluster): (usize, &Cluster),
     text: &mut String,
     results: &mut Vec<Result<usize>>,
 ) -> Result<()> {
     let own = job.layers.overlay(cluster)?;
     // Errors of the cluster itself have the position in the fleet file.
-    renderer.render(cluster, &own, text, results).map_err(|error| cluster.inputs().err().unwrap_or(error))
+    renderer.render(Some(at), cluster, &own, text, results).map_err(|error| cluster.inputs().err().unwrap_or(error))
 }
 
 /// Splits results into pieces and errors. Each error names its template.

@@ -203,7 +203,7 @@ impl Checked {
         let report = bulk::stream(&ChartStamper::new(chart, layers, None).for_plan(plan), &job, &mut io::sink())?;
         self.failures.extend(report.failures);
         self.found.extend(report.errors);
-        self.found.extend(chart.check.warnings().iter().cloned());
+        self.found.extend(chart.check.warnings());
         Ok(())
     }
 }

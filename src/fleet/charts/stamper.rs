@@ -142,13 +142,14 @@ impl<'t, 'f: 't> Renderer for Releases<'t, '_, 'f> {
     /// Renders a cluster. All errors of a release are results.
     fn render(
         &mut self,
+        at: Option<usize>,
         cluster: &Cluster,
         own: &Overlay<'_>,
         text: &mut String,
         results: &mut Vec<Result<usize>>,
     ) -> Result<()> {
         self.pieces.clear();
-        if let Err(errors) = self.release(cluster, own, text, results) {
+        if let Err(errors) = self.release((at, cluster), own, text, results) {
             results.extend(errors.into_vec().into_iter().map(|error| Err(self.of_template(error))));
         }
         Ok(())
@@ -180,7 +181,7 @@ impl<'t, 'f: 't> Renderer for Releases<'t, '_, 'f> {
 impl<'t, 'f: 't> Releases<'t, '_, 'f> {
     fn release(
         &mut self,
-        cluster: &Cluster,
+        (at, cluster): (Option<usize>, &Cluster),
         overlay: &Overlay<'_>,
         text: &mut String,
         results: &mut Vec<Result<usize>>,
@@ -188,11 +189,11 @@ impl<'t, 'f: 't> Releases<'t, '_, 'f> {
         let (values, is_table) = own_values(cluster, overlay)?;
         let identity = self.chart.identity(self.layers, cluster)?;
         let mut own = OwnValues { cluster, identity, values, is_table };
-        if self.shares.is_some() && !self.chart.check.wants_more() && self.share(&mut own, text, results) {
+        if self.shares.is_some() && !self.chart.check.wants(at) && self.share(&mut own, text, results) {
             return Ok(());
         }
         let release = (&own.identity, cluster);
-        let documents = self.chart.documents(&mut self.session, release, (own.values, own.is_table));
+        let documents = self.chart.documents(&mut self.session, (at, release), (own.values, own.is_table));
         let below = self.chart.is_one_of_many.then_some(own.identity.name.as_str());
         let documents = documents.map_err(|errors| located(errors, (cluster, below), overlay))?;
         self.write(&documents, text, results)

@@ -21,7 +21,7 @@ fn chart<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>) -> ChartSet {
         name: None,
         namespace_key: None,
         single: true,
-        check: DocumentCheck::done(),
+        check: DocumentCheck::new(false),
     }
 }
 
@@ -43,7 +43,7 @@ fn stamped_with(
         for (at, own) in clusters.iter().enumerate() {
             let (cluster, mut text, mut results) =
                 (Cluster::new(format!("c{at}"), DataMap::default()), String::new(), Vec::new());
-            renderer.render(&cluster, &Overlay::Json(own), &mut text, &mut results).unwrap();
+            renderer.render(None, &cluster, &Overlay::Json(own), &mut text, &mut results).unwrap();
             let ends: std::result::Result<Vec<usize>, String> =
                 results.into_iter().map(|result| result.map_err(|error| error.to_string())).collect();
             found.push(ends.map(|ends| format!("{ends:?}\n{text}")));
@@ -162,7 +162,7 @@ fn documents_of_comments_make_no_file_of_their_own() {
     let (fields, mut text, mut results, mut pieces) = (["kind".to_owned()], String::new(), Vec::new(), Vec::new());
     super::stamper::work((&chart, &Layers::default()), (&fields, None, Some(&Repeats::default())), &mut |renderer| {
         let cluster = Cluster::new("c", DataMap::default());
-        renderer.render(&cluster, &Overlay::Json("{}"), &mut text, &mut results).unwrap();
+        renderer.render(None, &cluster, &Overlay::Json("{}"), &mut text, &mut results).unwrap();
         renderer.take_pieces(&mut pieces);
     });
     assert!(results.iter().all(|result| result.is_ok()), "{results:?}");
@@ -196,7 +196,7 @@ fn a_strict_schema_need_not_know_the_keys_of_the_fleet() {
     let identity = strict.identity(&Layers::default(), &one).unwrap();
     let notes = |chart: &ChartSet, own: &str| {
         let own = serde_json::from_str::<Data>(own).unwrap().into_map().unwrap();
-        let errors = chart.documents(&mut Session::new(), (&identity, &one), (own, false)).unwrap_err();
+        let errors = chart.documents(&mut Session::new(), (None, (&identity, &one)), (own, false)).unwrap_err();
         let error = errors.into_vec().remove(0);
         error.notes.into_iter().chain(error.help).collect::<Vec<_>>().join("; ")
     };

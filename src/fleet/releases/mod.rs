@@ -92,7 +92,7 @@ impl Release {
         }
         let (mut text, mut ends, mut rendered) = (String::new(), Vec::new(), Ok(()));
         let stamper = self.set.stamper_of(&self.outputs.all, None, layers, None)?;
-        stamper.work(&mut |renderer| rendered = renderer.render(cluster, own, &mut text, &mut ends));
+        stamper.work(&mut |renderer| rendered = renderer.render(None, cluster, own, &mut text, &mut ends));
         rendered?;
         let mut start = 0;
         let mut part = |end: usize| text.get(std::mem::replace(&mut start, end)..end).unwrap_or("").to_owned();

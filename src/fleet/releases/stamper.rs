@@ -141,6 +141,7 @@ impl<'t, 'r> Releases<'t, 'r> {
 impl Renderer for Releases<'_, '_> {
     fn render(
         &mut self,
+        at: Option<usize>,
         cluster: &Cluster,
         _: &Overlay<'_>,
         text: &mut String,
@@ -151,7 +152,7 @@ impl Renderer for Releases<'_, '_> {
         let mut start = text.len();
         self.pieces.clear();
         let renderers = self.releases.iter().zip(&mut self.renderers).zip(enabled.iter());
-        for (at, ((release, renderer), is_enabled)) in renderers.enumerate() {
+        for (number, ((release, renderer), is_enabled)) in renderers.enumerate() {
             let (begin, outputs) = (text.len(), &release.outputs.all);
             if !is_enabled {
                 results.extend(outputs.iter().map(|_| Ok(text.len())));
@@ -160,7 +161,7 @@ impl Renderer for Releases<'_, '_> {
             own_results.clear();
             let rendered = release
                 .overlay(self.layers, cluster)
-                .and_then(|own| renderer.render(cluster, &own, text, &mut own_results));
+                .and_then(|own| renderer.render(at, cluster, &own, text, &mut own_results));
             if let Err(error) = rendered {
                 own_results.push(Err(error));
             }
@@ -169,7 +170,7 @@ impl Renderer for Releases<'_, '_> {
                 renderer.take_pieces(&mut pieces);
                 let mut rendered = Rendered { text: &mut *text, begin, results: &mut own_results, pieces: &mut pieces };
                 rendered.patch(release, (self.layers, cluster), self.fields);
-                self.pieces.insert(at, pieces);
+                self.pieces.insert(number, pieces);
             }
             let named = |(at, result): (usize, Result<usize>)| {
                 result.map_err(|mut error| {
@@ -181,11 +182,13 @@ impl Renderer for Releases<'_, '_> {
         }
         let ends: Option<Vec<usize>> =
             results.get(first..).unwrap_or_default().iter().map(|result| result.as_ref().ok().copied()).collect();
-        if let Some(ends) = ends.filter(|_| self.objects.wants(&enabled)) {
+        if let (Some(ends), Some(at)) = (ends, at)
+            && enabled.iter().filter(|one| **one).count() > 1
+        {
             let mut texts = ends.into_iter().map(|end| text.get(std::mem::replace(&mut start, end)..end).unwrap_or(""));
             let of = |release: &Release| texts.by_ref().take(release.outputs.all.len()).collect();
             let texts: Vec<Vec<&str>> = self.releases.iter().map(of).collect();
-            let found = self.objects.check(self.releases, (self.layers, cluster), &texts);
+            let found = self.objects.check(self.releases, self.layers, (at, cluster), &texts);
             results.extend(found.into_iter().map(Err));
         }
         Ok(())

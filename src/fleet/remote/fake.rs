@@ -20,6 +20,7 @@ impl Stamp for Fake {
 impl Renderer for Fake {
     fn render(
         &mut self,
+        _: Option<usize>,
         _: &Cluster,
         own: &Overlay<'_>,
         text: &mut String,
