@@ -49,7 +49,7 @@ pub(super) struct Heads(Vec<Option<(String, Rank)>>);
 impl Heads {
     /// Returns the place of the `nth` document of a cluster.
     pub(super) fn rank(&mut self, nth: usize, document: &str) -> Rank {
-        self.known(nth, document, 0, || find_word(document, "kind"))
+        self.known(nth, (document, document), head_of, || find_word(document, "kind"))
     }
 
     /// Returns the place of a document whose entry `kind` has its value at `value`; `is_flow` is `true` in a flow map.
@@ -57,21 +57,23 @@ impl Heads {
         let begin =
             document.as_bytes().get(value..).and_then(<[u8]>::first_chunk).map_or(0, |two| u128::from_le_bytes(*two));
         let mixed = (begin as u64 ^ (begin >> 64) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        self.known((mixed >> 32) as usize % HEADS, document, value, || {
+        let head = if is_flow { flow_head_of } else { head_of };
+        let text = document.get(value..).unwrap_or("");
+        self.known((mixed >> 32) as usize % HEADS, (document, text), head, || {
             word_of_entry(document, value, is_flow).map(Some).or_else(|| find_word(document, "kind"))
         })
     }
 
-    /// Returns the place of a document that has the text numbered `slot` from `start` on, or the kind that `find` finds.
+    /// Returns the place of a document whose end `text` begins like the one numbered `slot`, or that of the kind that `find` finds,
+    /// which `head` of the text decides.
     #[inline]
     fn known<'t>(
         &mut self,
         slot: usize,
-        document: &'t str,
-        start: usize,
+        (document, text): (&'t str, &'t str),
+        head: fn(&'t str, &str) -> Option<&'t str>,
         find: impl FnOnce() -> Option<Option<&'t str>>,
     ) -> Rank {
-        let text = document.get(start..).unwrap_or("");
         if let Some(Some((head, rank))) = self.0.get(slot)
             && text.starts_with(head.as_str())
         {
@@ -84,7 +86,7 @@ impl Heads {
             self.0.resize_with(slot + 1, || None);
         }
         if let Some(known) = self.0.get_mut(slot) {
-            *known = head_of(text, kind).map(|head| (head.to_owned(), rank.clone()));
+            *known = head(text, kind).map(|head| (head.to_owned(), rank.clone()));
         }
         rank
     }
@@ -96,6 +98,11 @@ fn head_of<'t>(document: &'t str, kind: &str) -> Option<&'t str> {
     let line = memchr::memchr(b'\n', document.as_bytes().get(behind..)?)? + behind;
     let content = document.bytes().skip(line).position(|byte| !byte.is_ascii_whitespace())? + line;
     document.get(..=content).filter(|head| head.len() <= HEAD_BYTES)
+}
+
+/// Works like [`head_of`] for the text after the colon of the entry `kind` of a flow map: up to the end of the entry.
+fn flow_head_of<'t>(text: &'t str, _: &str) -> Option<&'t str> {
+    text.get(..=text.find([',', '}'])?).filter(|head| head.len() <= HEAD_BYTES)
 }
 
 /// Returns the documents of YAML with these marks, like [`documents_of`], with their places in the order of installation.
