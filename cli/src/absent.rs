@@ -1,10 +1,10 @@
 //! Commands in a build without their features: each says how to install a build that has it.
 
-/// Defines the module of a command that is not in the build.
+/// Defines the module of commands that are not in the build.
 macro_rules! absent {
-    ($module:ident, $args:ident, $feature:literal, $lacks:literal) => {
+    ($module:ident { $($args:ident, $run:ident;)+ }, $feature:literal, $lacks:literal) => {
         #[cfg(not(feature = $feature))]
-        pub(crate) mod $module {
+        mod $module {
             use std::borrow::Borrow;
             use std::ffi::OsString;
 
@@ -15,27 +15,21 @@ macro_rules! absent {
             use crate::exit::{Exit, Failed};
             use crate::input::InputFiles;
 
-            #[derive(Debug, Args)]
-            #[command(disable_help_flag = true, about = concat!("Not in this build: needs the feature `", $feature, "`"))]
-            pub(crate) struct $args {
-                #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
-                args: Vec<OsString>,
-            }
+            $(
+                #[derive(Debug, Args)]
+                #[command(disable_help_flag = true, about = concat!("Not in this build: needs the feature `", $feature, "`"))]
+                pub(crate) struct $args {
+                    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+                    args: Vec<OsString>,
+                }
 
-            /// Fails with the command that installs the feature.
-            pub(crate) fn run(_: impl Borrow<$args>, _: &mut InputFiles, _: &Stderr) -> Result<Exit, Failed> {
-                let command = concat!("cargo install --locked --path cli --profile dist --features ", $feature);
-                let error = Diagnostic::new(Code::Usage, concat!("this build of dropforge has no ", $lacks));
-                Err(error.with_help(format!("install one with `{command}`")).into())
-            }
+                /// Fails with the command that installs the feature.
+                pub(crate) fn $run(_: impl Borrow<$args>, _: &mut InputFiles, _: &Stderr) -> Result<Exit, Failed> {
+                    let command = concat!("cargo install --locked --path cli --profile dist --features ", $feature);
+                    let error = Diagnostic::new(Code::Usage, concat!("this build of dropforge has no ", $lacks));
+                    Err(error.with_help(format!("install one with `{command}`")).into())
+                }
+            )+
         }
     };
 }
-
-absent!(catalog, CatalogArgs, "catalog", "catalog");
-absent!(serve, ServeArgs, "catalog", "catalog");
-absent!(lsp, LspArgs, "lsp", "language server");
-absent!(push, PushArgs, "remote", "object stores and registries");
-absent!(deps, DepsArgs, "remote", "repositories of charts");
-absent!(pull, PullArgs, "remote", "object stores and registries");
-absent!(interactive, ConsoleArgs, "console", "console");

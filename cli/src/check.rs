@@ -1,4 +1,4 @@
-//! `dropforge check`: errors in templates and configurations, found without data.
+//! `dropforge check`: errors in templates and configurations, found without data; the include root of single templates.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,9 @@ use clap::Args;
 
 use dropforge::bulk::{Failure, TemplateSet, Templates, dialect_of, discover};
 use dropforge::bytecode::Dialect;
-use dropforge::diagnostics::{self, Code, Diagnostic, Severity, counted, without_duplicates};
+use dropforge::diagnostics::{self, Code, Diagnostic, LOOKED_UP, Severity, counted, without_duplicates};
 use dropforge::dialect::hcl::check::{VariableTypes, check_config, check_parsed, check_template, is_module};
-use dropforge::engine::{Capabilities, Engine, EngineBuilder, Template, UnknownNames, path_from_here};
+use dropforge::engine::{Capabilities, Engine, EngineBuilder, Template, UnknownNames, common_folder, path_from_here};
 use dropforge::text::{Source, Text};
 
 use crate::artifacts;
@@ -18,11 +18,10 @@ use crate::chart::{self, Checked, ReleasesArgs, With};
 use crate::copies::{Copies, NamedFiles};
 use crate::exit::{Exit, Failed};
 use crate::hcl::{Declared, is_configuration};
-use crate::include_roots;
 use crate::input::{InputFiles, OpenFiles};
 use crate::missing::{CheckValuesArgs, CheckedTemplates};
 use crate::options::{Global, LanguageArgs};
-use crate::project::key;
+use crate::project::{Project, key};
 use crate::releases::{self, ReleasesOption};
 use crate::schema::SchemaArgs;
 use crate::stderr::Stderr;
@@ -84,7 +83,7 @@ pub(crate) fn run(args: &CheckArgs, global: &Global, files: &mut InputFiles, std
     let threads = global.jobs.map_or(0, usize::from);
     let mut findings = find(args, threads, files, stderr)?;
     if args.language.include_root.is_none() {
-        include_roots::hint(&mut findings.found, findings.root.as_deref());
+        hint(&mut findings.found, findings.root.as_deref());
     }
     let others = match &findings.beside {
         Some((set, used)) => others(args, set, used)?,
@@ -103,16 +102,14 @@ fn others(args: &CheckArgs, set: &TemplateSet, used: &HashSet<String>) -> diagno
 
 /// The findings of a check.
 #[derive(Debug, Default)]
+#[cfg_attr(not(feature = "lsp"), allow(dead_code))]
 pub(crate) struct Findings {
     pub(crate) templates: usize,
     configurations: usize,
     /// The root of the templates, and the names of those that an output is made of.
-    #[cfg_attr(not(feature = "lsp"), allow(dead_code))]
     pub(crate) root: Option<PathBuf>,
-    #[cfg_attr(not(feature = "lsp"), allow(dead_code))]
     pub(crate) outputs: Vec<String>,
     /// The types of the variables of configurations.
-    #[cfg_attr(not(feature = "lsp"), allow(dead_code))]
     pub(crate) declared: Declared,
     /// Errors and warnings of files.
     pub(crate) found: Vec<Box<Diagnostic>>,
@@ -360,4 +357,50 @@ fn is_template(source: &Source) -> bool {
     dialect_of(source.name()).is_some()
         && (text.contains("${") || text.contains("%{"))
         && serde_json::from_str::<serde::de::IgnoredAny>(text).is_err()
+}
+
+/// Resolves the includes of files below the templates of the project where `check` without arguments resolves them. An
+/// option that names another root wins.
+pub(crate) fn in_project(args: &mut CheckArgs, project: Option<&Project>) {
+    let (artifacts, sources) = artifacts::split(&args.templates);
+    let are_files = artifacts.is_empty() && sources.iter().all(|path| path.is_file());
+    if args.language.include_root.is_some() || !are_files {
+        return;
+    }
+    let root = project.and_then(|project| root_of(project.templates()));
+    let holds =
+        |root: &PathBuf| sources.iter().all(|path| path.canonicalize().is_ok_and(|path| path.starts_with(root)));
+    args.language.include_root = root.filter(holds);
+}
+
+/// Returns the folder that holds all these files and folders, without links.
+fn root_of<'p>(paths: impl Iterator<Item = &'p Path>) -> Option<PathBuf> {
+    let folder = |path: &Path| {
+        let path = path.canonicalize().ok()?;
+        if path.is_dir() { Some(path) } else { path.parent().map(Path::to_owned) }
+    };
+    let folders = paths.map(folder).collect::<Option<Vec<_>>>()?;
+    (!folders.is_empty()).then(|| common_folder(folders.iter().map(PathBuf::as_path)))
+}
+
+/// Adds the hint of [`hint`] to the errors of a command that loads the templates at `paths`.
+pub(crate) fn hinted(mut failed: Failed, language: &LanguageArgs, paths: &[PathBuf]) -> Failed {
+    if language.include_root.is_none() {
+        hint(&mut failed.diagnostics, root_of(paths.iter().map(PathBuf::as_path)).as_deref());
+    }
+    failed
+}
+
+/// Names the option for a missing template that is in a folder above `root`, within the current directory.
+pub(crate) fn hint(found: &mut [Box<Diagnostic>], root: Option<&Path>) {
+    let Some((root, here)) = root.zip(std::env::current_dir().and_then(|here| here.canonicalize()).ok()) else {
+        return;
+    };
+    for error in found.iter_mut().filter(|error| error.code == Code::UnknownTemplate) {
+        let above = || root.ancestors().skip(1).take_while(|folder| folder.starts_with(&here));
+        let name = error.fields.get(LOOKED_UP);
+        if let Some(folder) = name.and_then(|name| above().find(|folder| folder.join(name).is_file())) {
+            error.help = Some(format!("a folder above has it: use `-I {}`", path_from_here(folder)));
+        }
+    }
 }

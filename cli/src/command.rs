@@ -5,39 +5,18 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-#[cfg(not(feature = "console"))]
-use crate::absent::interactive;
-#[cfg(not(feature = "lsp"))]
-use crate::absent::lsp;
-#[cfg(not(feature = "catalog"))]
-use crate::absent::{catalog, serve};
-#[cfg(not(feature = "remote"))]
-use crate::absent::{deps, pull, push};
-#[cfg(feature = "remote")]
-use crate::deps;
-use crate::error_formats::Printer;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
-#[cfg(feature = "console")]
-use crate::interactive;
 use crate::limits::LimitOption;
-#[cfg(feature = "lsp")]
-use crate::lsp;
 use crate::options::{self, ErrorFormat, Global};
 use crate::output::{print, stdout_error};
 use crate::project::Project;
-#[cfg(feature = "remote")]
-use crate::remote::{pull, push};
-use crate::stderr::Stderr;
-#[cfg(feature = "remote")]
-use crate::stderr::line;
+use crate::stderr::{Printer, Stderr};
 use crate::unseen::SeenFiles;
-#[cfg(feature = "catalog")]
-use crate::{catalog, serve};
 use crate::{
-    check, compile, disasm, eval, explain, functions, hcl, help, include_roots, init, inspect, intent, krm,
-    other_tools, project, render, run_options, signals, stamp, template_tests, terraform, usage, values, version,
-    watch, why,
+    catalog, check, compile, deps, disasm, eval, explain, functions, hcl, help, init, inspect, intent, interactive,
+    krm, lsp, other_tools, project, push, render, run_options, serve, signals, stamp, template_tests, terraform, usage,
+    values, version, watch, why,
 };
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum as _};
 use clap_complete::Shell;
@@ -96,7 +75,7 @@ enum Command {
     Lsp(lsp::LspArgs),
     Deps(deps::DepsArgs),
     Push(push::PushArgs),
-    Pull(pull::PullArgs),
+    Pull(push::PullArgs),
     Krm(krm::KrmArgs),
     Init(init::InitArgs),
     /// Print completions for a shell
@@ -270,7 +249,7 @@ fn run((mut cli, project, expanded): Parsed, args: &[OsString], files: &mut Inpu
     let mut stderr = Stderr::new(&cli.global, cli.command.limits());
     #[cfg(feature = "remote")]
     if stderr.has_notes() {
-        dropforge::remote::on_wait(line);
+        dropforge::remote::on_wait(crate::stderr::line);
     }
     if let Some(project) = &project {
         stderr.detail(&format!("project: {}", project.name()));
@@ -309,14 +288,14 @@ fn run((mut cli, project, expanded): Parsed, args: &[OsString], files: &mut Inpu
             watch::run(args, &mut cli.global, &stderr, project, &again)
         }
         Command::Stamp(args) => stamp::run(&args, &cli.global, files, &stderr)
-            .map_err(|failed| include_roots::hinted(failed, &args.language, &args.templates)),
+            .map_err(|failed| check::hinted(failed, &args.language, &args.templates)),
         Command::Render(args) => render::run(&args, &cli.global, files, &stderr)
-            .map_err(|failed| include_roots::hinted(failed, &args.language, &args.files)),
+            .map_err(|failed| check::hinted(failed, &args.language, &args.files)),
         Command::Values(args) => values::run(&args, files, &stderr),
         Command::Trace(args) => why::trace(args, files, &stderr),
         Command::Why(args) => why::run(&args, files, &stderr, &subject),
         Command::Check(mut args) => {
-            include_roots::in_project(&mut args, project.as_ref());
+            check::in_project(&mut args, project.as_ref());
             check::run(&args, &cli.global, files, &stderr)
         }
         Command::Test(args) => template_tests::run(&args, files, &stderr),
@@ -335,7 +314,7 @@ fn run((mut cli, project, expanded): Parsed, args: &[OsString], files: &mut Inpu
         Command::Lsp(args) => lsp::run(&args, files, &stderr),
         Command::Deps(args) => deps::run(&args, files, &stderr),
         Command::Push(args) => push::run(&args, files, &stderr),
-        Command::Pull(args) => pull::run(&args, files, &stderr),
+        Command::Pull(args) => push::pull(&args, files, &stderr),
         Command::Krm(args) => krm::run(&args, files, &stderr),
         Command::Init(args) => init::run(&args, &stderr),
         Command::Completions { shell } => print_completions(shell, &mut definition()),

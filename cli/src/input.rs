@@ -1,7 +1,6 @@
 //! Reading input files, and objects by their URLs. `-` is standard input.
 
 mod contents;
-mod reach;
 mod sops;
 
 use std::collections::{BTreeMap, HashMap};
@@ -18,14 +17,11 @@ use dropforge::files::{self, Files, unreadable};
 use dropforge::text::Source;
 use humansize::{BINARY, format_size};
 
-use contents::{Content, Contents, Key};
-pub(crate) use contents::{check_one_dash, is_pipe};
-use reach::{Reach, beyond_dash, local};
-pub(crate) use reach::{is_below, outside, repository};
+use contents::{Content, Contents, Key, Pipe, Reach, beyond_dash, local};
+pub(crate) use contents::{check_one_dash, is_below, is_pipe, outside, repository};
 use sops::Decrypted;
 pub(crate) use sops::values_format;
 
-use crate::pipe::Pipe;
 use crate::remote;
 
 /// The number of bytes that the format of a stream is guessed from.
@@ -59,15 +55,12 @@ pub(crate) struct InputFiles {
 
 /// Texts in place of those of files on disk, as of files that are open in an editor.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct OpenFiles(Arc<HashMap<PathBuf, Arc<String>>>);
+pub(crate) struct OpenFiles(
+    /// By the canonical paths of the files.
+    pub(crate) Arc<HashMap<PathBuf, Arc<String>>>,
+);
 
 impl OpenFiles {
-    /// Takes texts by the canonical paths of their files.
-    #[cfg(feature = "lsp")]
-    pub(crate) fn new(texts: HashMap<PathBuf, Arc<String>>) -> Self {
-        Self(Arc::new(texts))
-    }
-
     /// Returns the text of a file that is open.
     fn text(&self, path: &Path) -> Option<Arc<String>> {
         if self.0.is_empty() { None } else { self.0.get(&path.canonicalize().ok()?).cloned() }
@@ -83,6 +76,19 @@ impl OpenFiles {
         let mut found: Vec<_> = self.0.iter().filter_map(|(path, text)| Some((name(path)?, text.clone()))).collect();
         found.sort();
         found
+    }
+}
+
+#[cfg(feature = "lsp")]
+impl InputFiles {
+    /// Reads only regular files, and no standard input.
+    pub(crate) fn only_regular(self) -> Self {
+        Self { reach: Reach::RegularFiles, ..self }
+    }
+
+    /// Reads `open` in place of the files on disk.
+    pub(crate) fn with_open(self, open: OpenFiles) -> Self {
+        Self { open, ..self }.only_regular()
     }
 }
 
@@ -112,21 +118,9 @@ impl InputFiles {
         self.reach = Reach::Below(root);
     }
 
-    /// Reads only regular files, and no standard input.
-    #[cfg(feature = "lsp")]
-    pub(crate) fn only_regular(self) -> Self {
-        Self { reach: Reach::RegularFiles, ..self }
-    }
-
     /// Refuses files of more than `max` bytes from now on.
     pub(crate) fn set_max_bytes(&mut self, max: u64) {
         self.max_bytes = max;
-    }
-
-    /// Reads `open` in place of the files on disk.
-    #[cfg(feature = "lsp")]
-    pub(crate) fn with_open(self, open: OpenFiles) -> Self {
-        Self { open, ..self }.only_regular()
     }
 
     /// Returns the files that are open.

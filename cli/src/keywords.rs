@@ -138,7 +138,7 @@ const SCOPES: Keywords = Keywords {
 };
 
 /// The objects that the templates of a chart get beside values, their fields and methods.
-const OBJECTS: Keywords = Keywords {
+pub(crate) const OBJECTS: Keywords = Keywords {
     lang: Dialect::Helm,
     kind: "object",
     rows: &[
@@ -209,38 +209,4 @@ pub(crate) fn pages(name: &str) -> Option<String> {
 /// Returns the names of all words.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().flat_map(|words| words.rows).map(|(name, ..)| *name)
-}
-
-/// Returns the documentation of an object of a chart, or of a field or method of one.
-#[cfg(feature = "lsp")]
-pub(crate) fn about_object(path: &str) -> Option<&'static str> {
-    OBJECTS.get(path).map(|(.., about)| *about)
-}
-
-/// Returns the names of the objects, or of the members of one, with their documentation.
-#[cfg(feature = "lsp")]
-pub(crate) fn members(path: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let below = move |known: &'static str| match path {
-        "" => Some(known),
-        path => known.strip_prefix(path)?.strip_prefix('.'),
-    };
-    let members = OBJECTS.rows.iter().filter_map(move |(name, _, about)| Some((below(name)?, *about)));
-    members.filter(|(name, _)| !name.contains('.'))
-}
-
-#[cfg(all(test, feature = "lsp"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn members_are_one_step_below() {
-        let names = |path| members(path).map(|(name, _)| name).collect::<Vec<_>>().join(" ");
-        assert_eq!(names(""), "Values Release Chart Capabilities Files Template Subcharts");
-        assert_eq!(names("Capabilities"), "APIVersions KubeVersion HelmVersion");
-        assert_eq!(names("Template"), "Name BasePath");
-        assert_eq!(
-            (names("Files.Get"), about_object("Files.Lines").is_some(), about_object("Files.lines")),
-            (String::new(), true, None)
-        );
-    }
 }

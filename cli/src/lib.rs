@@ -7,23 +7,24 @@
 //! | `deps` | charts of repositories and registries, and their locks |
 //! | `locked_charts` | charts of repositories in releases: the lock and the cache |
 //! | `lsp` | the language server |
-//! | `remote` | object stores and registries: inputs and outputs by URL, packs, `push` and `pull` |
+//! | `remote` | object stores and registries: inputs and outputs by URL, packs |
+//! | `push` | artifacts in registries: `push` and `pull` |
 //! | `project` | the project file, put into the command line |
 //! | `run` | one run of `stamp` or `render`, from reading to the exit code |
 //! | `chart` | `render` and `check` of a Helm chart |
-//! | `options`, `fleet`, `outputs`, `stores`, `schema`, `kube_schemas`, `run_options`, `include_roots`, `specialise`, `duration` | arguments shared by several commands |
+//! | `options`, `fleet`, `outputs`, `stores`, `schema`, `run_options`, `specialise`, `duration` | arguments shared by several commands |
 //! | `copies` | files beside templates |
 //! | `watch` | stamping again after changes |
 //! | `shards` | several processes that stamp one fleet |
 //! | `changes` | existing files: what changes, and which templates made them |
-//! | `input`, `pipe`, `layers`, `glob`, `artifacts` | input files, values, fleets, artifacts, the cache |
+//! | `input`, `layers`, `glob`, `artifacts` | input files, values, fleets, artifacts, the cache |
 //! | `missing`, `unread` | names that nothing gives, values that no template reads |
 //! | `unseen` | files outside a project, whose text errors do not show |
 //! | `terraform`, `other_tools`, `limits` | hints for users of Terraform and other tools, and about options that raise limits |
-//! | `output`, `stderr`, `summary` | standard output, standard error |
+//! | `output`, `stderr`, `summary` | standard output, standard error, errors for other tools |
 //! | `keywords` | tags, directives and objects of the languages, for `help` and `lsp` |
 //! | `absent` | commands that need a feature of the build |
-//! | `exit`, `signals`, `usage`, `error_formats` | exit codes, interrupts, errors of the command line, errors for other tools |
+//! | `exit`, `signals`, `usage` | exit codes, interrupts, errors of the command line |
 //!
 //! Results go to standard output, everything else to standard error. `-` is standard input or output. Errors are printed
 //! for people or as JSON lines.
@@ -33,6 +34,7 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)
 )]
 
+#[macro_use]
 mod absent;
 mod artifacts;
 #[cfg(feature = "catalog")]
@@ -48,7 +50,6 @@ mod deps;
 mod disasm;
 #[cfg(feature = "catalog")]
 mod duration;
-mod error_formats;
 mod eval;
 mod exit;
 mod explain;
@@ -57,7 +58,6 @@ mod functions;
 mod glob;
 mod hcl;
 mod help;
-mod include_roots;
 mod init;
 mod input;
 mod inspect;
@@ -66,7 +66,6 @@ mod intent;
 mod interactive;
 mod keywords;
 mod krm;
-mod kube_schemas;
 mod layers;
 mod limits;
 mod locked_charts;
@@ -77,8 +76,9 @@ mod options;
 mod other_tools;
 mod output;
 mod outputs;
-mod pipe;
 mod project;
+#[cfg(feature = "remote")]
+mod push;
 mod releases;
 #[cfg_attr(not(feature = "remote"), path = "no_remote.rs")]
 mod remote;
@@ -105,3 +105,10 @@ mod watch;
 mod why;
 
 pub use command::{definition, main, run_with};
+
+absent!(catalog { CatalogArgs, run; }, "catalog", "catalog");
+absent!(serve { ServeArgs, run; }, "catalog", "catalog");
+absent!(lsp { LspArgs, run; }, "lsp", "language server");
+absent!(push { PushArgs, run; PullArgs, pull; }, "remote", "object stores and registries");
+absent!(deps { DepsArgs, run; }, "remote", "repositories of charts");
+absent!(interactive { ConsoleArgs, run; }, "console", "console");

@@ -35,10 +35,6 @@ pub(crate) struct CheckValuesArgs {
     values: ValueArgs,
 }
 
-/// The merged values, and the clusters.
-#[cfg(feature = "lsp")]
-pub(crate) type GivenValues = (Layers, Fleet);
-
 /// The templates that are checked.
 #[derive(Debug, Default)]
 pub(crate) struct CheckedTemplates {
@@ -110,7 +106,7 @@ impl CheckValuesArgs {
         !self.fleet.is_empty() || self.values.gives_values()
     }
 
-    /// Reads the values.
+    /// Reads the merged values, and the clusters.
     ///
     /// # Errors
     /// Errors of reading values, schemas and fleets.
@@ -120,7 +116,7 @@ impl CheckValuesArgs {
         (schema, templates): (&SchemaArgs, &[PathBuf]),
         files: &mut InputFiles,
         stderr: &Stderr,
-    ) -> std::result::Result<GivenValues, Failed> {
+    ) -> std::result::Result<(Layers, Fleet), Failed> {
         let (fleet, groups) = self.fleet(files)?;
         let layers = schema.add_to(self.layers(&groups, files, stderr)?, templates, files)?;
         Ok((layers, fleet.unwrap_or_default()))

@@ -17,20 +17,18 @@ use dropforge::engine::{Artifact, Dialect, OutputCheck, Template, unknown_langua
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
-use crate::artifacts;
 use crate::changes::ChangeArgs;
 use crate::chart::{self, ChartArgs};
 use crate::compile;
 use crate::exit::{Exit, Failed};
 use crate::fleet::ClusterArgs;
 use crate::input::{InputFiles, is_dash};
-use crate::kube_schemas::{self, KubeArgs};
 use crate::layers::layers;
 use crate::options::{CacheArgs, CheckMode, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::print;
 use crate::outputs::OutputArgs;
 use crate::run::{RunArgs, Surroundings, Target};
-use crate::schema::SchemaArgs;
+use crate::schema::{KubeArgs, SchemaArgs};
 use crate::shards::RunPart;
 use crate::specialise;
 use crate::stderr::Stderr;
@@ -38,6 +36,7 @@ use crate::terraform;
 use crate::unread::WarningArgs;
 use crate::usage::{NO_ARTIFACT, ONE_TEMPLATE, refuse, unfit};
 use crate::watch::Seen;
+use crate::{artifacts, schema};
 
 /// Render one template, all of a folder, or a Helm chart
 ///
@@ -332,7 +331,7 @@ fn check(template: &Template, text: &str, args: &RenderArgs, stderr: &Stderr) ->
         }
     }
     let errors = kinds.as_ref().map(|kinds| kinds.errors_of_file(&name, text)).unwrap_or_default();
-    kube_schemas::warn(kinds.as_ref(), stderr);
+    schema::warn(kinds.as_ref(), stderr);
     Ok(errors)
 }
 

@@ -15,21 +15,12 @@ pub(crate) fn is_asked(args: &[OsString]) -> bool {
 
 /// Returns the version with its details.
 pub(crate) fn details() -> String {
-    let features = [
-        ("catalog", cfg!(feature = "catalog")),
-        ("remote", cfg!(feature = "remote")),
-        ("arrow", cfg!(feature = "arrow")),
-        ("lsp", cfg!(feature = "lsp")),
-        ("console", cfg!(feature = "console")),
-    ];
-    let features: Vec<_> = features.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| *name).collect();
     let languages: Vec<_> = Dialect::ALL.iter().map(|lang| language(*lang)).collect();
-    let none = if features.is_empty() { "none" } else { "" };
     format!(
-        "dropforge {}\nfeatures: {none}{}\nlanguages: {}\ndata: {}\n\
+        "dropforge {}\nfeatures: {}\nlanguages: {}\ndata: {}\n\
          artifacts: format {ARTIFACT_FORMAT}, instructions {:016x}\nbuilt by: {} for {}\n",
         env!("CARGO_PKG_VERSION"),
-        features.join(", "),
+        env!("DROPFORGE_FEATURES"),
         languages.join(", "),
         data(),
         fingerprint(),

@@ -1,16 +1,17 @@
-//! `catalog backup`, `catalog restore` and `catalog purge`: copies of a catalog, and the removal of what is no longer needed.
+//! `catalog backup`, `restore`, `purge` and `audit`: copies of a catalog, what is no longer needed, and who changed what.
 
 use std::path::Path;
 use std::time::Duration;
 
-use super::client::{Client, ClientResult, ConnectionArgs};
-use super::output::Output;
+use super::client::{Client, ClientResult, ConnectionArgs, path};
+use super::output::{Output, rows, text};
 use crate::exit::Exit;
 use crate::stderr::Stderr;
 use dropforge::diagnostics::{Code, Diagnostic, counted, thousands};
 use dropforge_catalog::store::{self, Restored, StoreResult};
 use humansize::{BINARY, format_size};
 use serde_json::{Value as Json, json};
+use uuid::Uuid;
 
 /// Runs `backup`.
 pub(crate) fn back_up(connection: &ConnectionArgs, file: &Path, force: bool, stderr: &Stderr) -> ClientResult<Exit> {
@@ -87,4 +88,40 @@ pub(crate) fn purge(
 
 fn number(value: &Json, kind: &str) -> usize {
     value[kind].as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or(0)
+}
+
+/// Runs the command.
+pub(crate) fn audit(
+    client: &Client,
+    (object, before): (Option<Uuid>, Option<Uuid>),
+    limit: u32,
+    output: &Output,
+) -> ClientResult<Exit> {
+    let [object, before] = [object, before].map(|id| id.map(|id| id.to_string()));
+    let limit = limit.to_string();
+    let mut query = vec![("limit", limit.as_str())];
+    query.extend(object.as_deref().map(|id| ("object", id)));
+    query.extend(before.as_deref().map(|id| ("cursor", id)));
+    let changes = client.rows(&path("/audit", &query))?;
+    if output.json {
+        output.result(&changes, String::new)?;
+    } else {
+        let lines: Vec<Json> = rows(&changes).iter().map(line).collect();
+        output.rows(&Json::Array(lines), &["at", "action", "object", "id", "detail", "by", "from"])?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// A change as a line of the table.
+fn line(change: &Json) -> Json {
+    let name = match (text(change, "key_name"), text(change, "key_id")) {
+        ("", id) => id,
+        (name, _) => name,
+    };
+    let by = format!("{} {name}", text(change, "role"));
+    let object = change["object_name"].as_str().unwrap_or_else(|| text(change, "object_kind"));
+    json!({
+        "at": change["at"], "action": change["action"], "object": object, "id": change["object_id"],
+        "detail": change["detail"], "by": by.trim(), "from": change["address"],
+    })
 }

@@ -9,13 +9,13 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::client::{Client, ConnectionArgs};
+use super::generators::KeyCommand;
 use super::generators::{self, GeneratorCommand};
-use super::keys::{self, KeyCommand};
 use super::objects::{self, InstantiateArgs, StackCommand, object_place};
 use super::output::Output;
 use super::references::{TemplateRef, pair};
 use super::templates::{self, CreateArgs, UpdateArgs};
-use super::{audit, backup, import};
+use super::{backup, import};
 use crate::duration::duration;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
@@ -256,8 +256,8 @@ pub(crate) fn run(args: &CatalogArgs, files: &mut InputFiles, stderr: &Stderr) -
         }
         CatalogCommand::Stack(command) => objects::run_stack(client, command, output),
         CatalogCommand::Generator(command) => generators::run(client, command, output),
-        CatalogCommand::Key(command) => keys::run(client, command, output),
-        CatalogCommand::Audit { object, limit, before } => audit::run(client, (*object, *before), *limit, output),
+        CatalogCommand::Key(command) => generators::run_key(client, command, output),
+        CatalogCommand::Audit { object, limit, before } => backup::audit(client, (*object, *before), *limit, output),
         // These need no client.
         CatalogCommand::Backup { .. } | CatalogCommand::Restore { .. } => Ok(Exit::Ok),
     }

@@ -1,12 +1,18 @@
-//! Commands on generators.
+//! Commands on generators and keys.
 
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
 use clap::Subcommand;
+use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge_catalog::Role;
 use serde_json::{Value as Json, json};
+use uuid::Uuid;
 
 use super::client::{Client, ClientResult};
-use super::output::Output;
-use super::output::{id, text};
+use super::output::{Output, id, text};
 use super::references;
+use crate::duration::duration;
 use crate::exit::Exit;
 
 /// Commands on generators.
@@ -79,4 +85,81 @@ fn print_key(created: &Json, output: &Output) -> ClientResult<()> {
         id(generator)
     ));
     output.result(created, || format!("{}\n", text(created, "pak")))
+}
+
+/// Commands on keys.
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Create a key and print it; it is shown only once
+    ///
+    ///     dropforge catalog key create --role readonly --expires 90d
+    #[command(verbatim_doc_comment)]
+    Create {
+        /// Set the role: admin, readonly or agent
+        #[arg(long, value_parser = role)]
+        role: Role,
+        /// Set a name for lists and the audit trail
+        #[arg(long)]
+        name: Option<String>,
+        /// Refuse the key after this time, such as 12h or 90d [default: never]
+        #[arg(long, value_name = "TIME", value_parser = duration)]
+        expires: Option<Duration>,
+    },
+    /// List keys, without their secrets
+    ///
+    ///     dropforge catalog key list
+    #[command(verbatim_doc_comment)]
+    List,
+    /// Revoke a key immediately
+    ///
+    ///     dropforge catalog key revoke 0190a6f0-3c1e-7d52-9b1f-0123456789ab
+    #[command(verbatim_doc_comment)]
+    Revoke {
+        /// ID of the key
+        id: Uuid,
+        /// Revoke even the last live administrator key
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+fn role(text: &str) -> Result<Role, String> {
+    Role::named(text).ok_or_else(|| "expected admin, readonly or agent".to_owned())
+}
+
+/// The time after a duration.
+fn end(after: Duration) -> ClientResult<DateTime<Utc>> {
+    let end = TimeDelta::from_std(after).ok().and_then(|after| Utc::now().checked_add_signed(after));
+    end.ok_or_else(|| Diagnostic::new(Code::Usage, "`--expires` is too far in the future").into())
+}
+
+/// Runs a command.
+pub(crate) fn run_key(client: &Client, command: &KeyCommand, output: &Output) -> ClientResult<Exit> {
+    match command {
+        KeyCommand::Create { role, name, expires } => {
+            let expires_at = expires.map(end).transpose()?;
+            let created = client.post("/keys", &json!({"role": role, "name": name, "expires_at": expires_at}))?;
+            output.stderr.note(&format!("created key {}; its secret is shown only once", id(&created["key"])));
+            output.result(&created, || format!("{}\n", text(&created, "pak")))?;
+        }
+        KeyCommand::List => {
+            let columns = [
+                "id",
+                "role",
+                "name",
+                "short_token",
+                "generator_id",
+                "created_at",
+                "expires_at",
+                "last_used_at",
+                "revoked_at",
+            ];
+            output.rows(&client.rows("/keys")?, &columns)?;
+        }
+        KeyCommand::Revoke { id, force } => {
+            client.delete(&format!("/keys/{id}?force={force}"))?;
+            output.stderr.note(&format!("revoked key {id}"));
+        }
+    }
+    Ok(Exit::Ok)
 }

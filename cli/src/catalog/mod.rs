@@ -2,13 +2,11 @@
 //!
 //! Every command sends requests of the REST interface. For a local store the same routes run in this process.
 
-mod audit;
 mod backup;
 mod client;
 mod command;
 mod generators;
 mod import;
-mod keys;
 mod objects;
 mod output;
 mod references;

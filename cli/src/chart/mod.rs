@@ -2,7 +2,6 @@
 
 pub(crate) mod args;
 mod check;
-mod compile;
 mod render;
 
 use std::collections::BTreeMap;
@@ -10,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use args::{ChartArgs, FleetChartArgs, ReleasesArgs, assign, refuse_others, user_values_of};
 pub(crate) use check::{Checked, With, check};
-pub(crate) use compile::compile;
 pub(crate) use render::{refuse_options, run};
 
 use dropforge::bulk::{Output, TemplatePaths};
@@ -20,6 +18,7 @@ use dropforge::engine::EngineBuilder;
 use dropforge::engine::chart::ChartTemplate;
 
 use crate::artifacts;
+pub(crate) use crate::compile::compile;
 use crate::input::InputFiles;
 use crate::locked_charts::{self, ProjectLock};
 

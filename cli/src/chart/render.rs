@@ -5,9 +5,9 @@ use std::any::Any;
 use super::refuse_others;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
-use crate::kube_schemas;
 use crate::options::Global;
 use crate::render::RenderArgs;
+use crate::schema;
 use crate::stderr::Stderr;
 use crate::usage::{CHART, refuse};
 use dropforge::bulk::{ChartSet, KubeSchemas, Run, show_chart_writers};
@@ -73,7 +73,7 @@ fn check_kinds(
 ) -> Result<(), Diagnostics> {
     let name = format!("{}.yaml", render.plan().charts().first().map_or("", |chart| chart.path()));
     let mut errors = kinds.map(|kinds| kinds.errors_of_file(&name, text)).unwrap_or_default();
-    kube_schemas::warn(kinds, stderr);
+    schema::warn(kinds, stderr);
     if errors.is_empty() {
         return Ok(());
     }

@@ -14,9 +14,9 @@ use dropforge::dialect::helm::chart::{Bounds, Chart, ChartSource, Dependency};
 use dropforge::files::unreadable;
 use dropforge::text::Source;
 
+use super::list::table;
 use super::shown;
 use super::sources::{Release, Sources};
-use super::table::table;
 use super::versions::{NEWER, Versions, bad_range, exact_of_registry};
 use crate::exit::Failed;
 use crate::stderr::Stderr;

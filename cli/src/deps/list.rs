@@ -1,15 +1,19 @@
-//! `deps list`: the table that `helm dependency list` prints.
+//! The state of a chart's dependencies: `deps list`, as `helm dependency list` prints it, and `deps verify`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dropforge::diagnostics::{Code, Diagnostic, counted};
 use dropforge::dialect::helm::chart::repository::newest;
 use dropforge::dialect::helm::chart::{Chart, Dependency};
 use dropforge::stdlib::semver::{LenientVersion, Version};
 
-use super::chart::chart_in;
-use super::table::table;
+use super::chart::{Folder, chart_in};
+use super::shown;
+use super::sources::Sources;
+use super::versions::is_same_version;
 use crate::exit::Failed;
+use crate::stderr::Stderr;
 
 /// Returns the table of a chart's dependencies.
 ///
@@ -97,4 +101,64 @@ fn fits(version: &str, one: &Dependency) -> Option<&'static str> {
         (Ok(None), _) => Some("wrong version"),
         (Ok(Some(_)), _) => None,
     }
+}
+
+/// Maximum width of a column.
+const WIDTH: usize = 80;
+
+/// Returns the lines of a table. Columns have the width of their longest cell, up to a bound.
+pub(super) fn table<const N: usize>(head: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let rows: Vec<[String; N]> = std::iter::once(head.map(str::to_owned)).chain(rows).collect();
+    let width =
+        |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..N).map(|at| width(at).min(WIDTH)).collect();
+    let cell = |(text, width): (&String, &usize)| {
+        let count = text.chars().count();
+        match count > *width {
+            true => text.chars().take(width.saturating_sub(3)).chain("...".chars()).collect(),
+            false => format!("{text}{}", " ".repeat(width - count)),
+        }
+    };
+    let line = |row: &[String; N]| row.iter().zip(&widths).map(cell).collect::<Vec<String>>().join("\t") + "\n";
+    rows.iter().map(line).collect()
+}
+
+/// Checks that the lock fits the chart, and that `charts/` has what it names.
+///
+/// # Errors
+/// `charts.stale_lock`, `charts.missing`; errors of reading the chart.
+pub(super) fn verify(path: &Path, stderr: &Stderr) -> Result<(), Failed> {
+    let folder = Folder::read(path)?;
+    let wanted = folder.wanted(&Sources::read()?)?;
+    let again = |command: &str| format!("run `dropforge deps {command} {}`", shown(path));
+    let locked = match &folder.lock {
+        Some(lock) => {
+            folder.check_lock(lock, &wanted)?;
+            lock.dependencies.as_slice()
+        }
+        None if wanted.is_empty() => &[],
+        None => {
+            let message = format!("there is no lock `{}`", shown(&folder.lock_path()));
+            return Err(Diagnostic::new(Code::StaleLock, message).with_help(again("update")).into());
+        }
+    };
+    let is_it = |one: &Dependency, chart: &Chart| {
+        let metadata = chart.metadata();
+        let is_version = one.repository.is_empty() || is_same_version(&metadata.version, &one.version);
+        metadata.name == one.name && is_version
+    };
+    let missing = locked.iter().filter(|one| !folder.chart.charts().any(|chart| is_it(one, chart)));
+    let error = |one: &Dependency| {
+        let (name, version, charts) = (&one.name, &one.version, shown(&path.join("charts")));
+        let message = format!("the chart `{name}` {version} of the lock is not in `{charts}`");
+        let there = folder.chart.charts().map(|chart| chart.metadata()).filter(|metadata| metadata.name == *name);
+        let there: Vec<String> = there.map(|metadata| format!("{name} {}", metadata.version)).collect();
+        Diagnostic::new(Code::MissingChart, message).with_help(again("build")).with_available(there)
+    };
+    let errors: Vec<Box<Diagnostic>> = missing.map(error).collect();
+    if !errors.is_empty() {
+        return Err(errors.into());
+    }
+    stderr.note(&format!("verified {} of `{}`", counted(locked.len(), "chart"), shown(path)));
+    Ok(())
 }

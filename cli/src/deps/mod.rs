@@ -2,21 +2,15 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `sources`, `versions` | repositories and registries: indexes, tags, downloads; the choice of versions |
-//! | `secrets` | users, passwords and tokens in URLs |
+//! | `sources`, `versions` | repositories and registries: indexes, tags, downloads, credentials in URLs; the choice of versions |
 //! | `chart` | `build` and `update` of a chart's folder: `charts/` and `Chart.lock` |
-//! | `list`, `verify` | the state of a chart's dependencies |
-//! | `project` | the lock and the fetched charts of a project |
-//! | `schemas` | what schemas of charts refer to |
+//! | `list` | the state of a chart's dependencies |
+//! | `project` | the lock and the fetched charts of a project, and what schemas of charts refer to |
 
 mod chart;
 mod list;
 mod project;
-mod schemas;
-mod secrets;
 mod sources;
-mod table;
-mod verify;
 mod versions;
 
 use std::path::{Path, PathBuf};
@@ -157,7 +151,7 @@ fn work(args: &DepsArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit
         (DepsCommand::Update(args), subject) => fetch_all(subject, (args, true), &sources()?, stderr)?,
         (DepsCommand::List(_), Subject::Chart(path)) => print(list::list(&path)?)?,
         (DepsCommand::List(_), Subject::Project(project)) => print(project.list())?,
-        (DepsCommand::Verify(_), Subject::Chart(path)) => verify::verify(&path, stderr)?,
+        (DepsCommand::Verify(_), Subject::Chart(path)) => list::verify(&path, stderr)?,
         (DepsCommand::Verify(_), Subject::Project(project)) => project.verify(stderr)?,
         (DepsCommand::Outdated(_), Subject::Chart(path)) => print(chart::outdated(&path, &sources()?)?)?,
         (DepsCommand::Outdated(_), Subject::Project(project)) => print(project.outdated(&sources()?)?)?,
@@ -177,7 +171,7 @@ fn fetch_all(
             let fetch = if renews { chart::update } else { chart::build };
             fetch(&path, sources, stderr)?;
             let mut lock = ProjectLock::read(&path.join("Chart.yaml"))?;
-            if args.schemas { schemas::fetch(&[path], (&mut lock, renews), sources, stderr) } else { Ok(()) }
+            if args.schemas { project::fetch_schemas(&[path], (&mut lock, renews), sources, stderr) } else { Ok(()) }
         }
         Subject::Project(mut project) => {
             if renews {

@@ -1,19 +1,20 @@
-//! `dropforge.lock` and the fetched charts of a project.
+//! `dropforge.lock` of a project, its fetched charts, and the documents that their schemas refer to.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use dropforge::bulk::write_file;
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
-use dropforge::dialect::helm::chart::Dependency;
+use dropforge::dialect::helm::chart::{Chart, ChartSource, Dependency};
 use dropforge::remote::oci;
 
-use super::schemas;
-use super::secrets::{with_secrets, without_secrets};
-use super::sources::{Release, Sources, names};
-use super::table::table;
+use super::list::table;
+use super::sources::{Release, Sources, names, with_secrets, without_secrets};
 use super::versions::{NEWER, Versions, exact_of_registry};
 use crate::exit::Failed;
 use crate::input::InputFiles;
-use crate::locked_charts::{ChartCache, LockedChart, ProjectLock, RemoteChart};
+use crate::locked_charts::{self, ChartCache, LockedChart, LockedSchema, ProjectLock, RemoteChart};
 use crate::releases::{Definitions, ReleasesOption};
 use crate::stderr::Stderr;
 
@@ -129,7 +130,7 @@ impl Project {
     /// Fetches what schemas of the charts refer to.
     ///
     /// # Errors
-    /// Errors of [`schemas::fetch`], and of finding the charts.
+    /// Errors of [`fetch_schemas`], and of finding the charts.
     pub(super) fn schemas(
         &mut self,
         renews: bool,
@@ -140,7 +141,7 @@ impl Project {
         for chart in &self.charts {
             charts.push(chart.find(&self.lock, &self.cache)?.0);
         }
-        schemas::fetch(&charts, (&mut self.lock, renews), sources, stderr)
+        fetch_schemas(&charts, (&mut self.lock, renews), sources, stderr)
     }
 
     /// Returns the charts of the project with their versions in the lock.
@@ -254,4 +255,187 @@ pub(crate) fn fetch(chart: &RemoteChart, cache: &ChartCache) -> Result<(PathBuf,
         return Err(chart.error(Code::Internal, "no chart was fetched".to_owned()));
     };
     Ok((cache.put(&bytes)?, entry(chart, release, &bytes)?))
+}
+
+impl ChartCache {
+    /// Keeps a chart. Returns its path.
+    ///
+    /// # Errors
+    /// `file.write_failed`.
+    fn put(&self, bytes: &[u8]) -> Result<PathBuf> {
+        let path = self.path(&oci::digest(bytes));
+        let parent = path.parent().unwrap_or(Path::new(""));
+        fs::create_dir_all(parent).map_err(|error| {
+            let message = format!("cannot write to `{}`: {error}", parent.display());
+            Diagnostic::new(Code::WriteFailed, message).caused_by(error)
+        })?;
+        write_file(&path, bytes, false)?;
+        Ok(path)
+    }
+}
+
+impl ProjectLock {
+    /// Writes the lock.
+    ///
+    /// # Errors
+    /// `file.write_failed`.
+    fn write(&mut self) -> Result<()> {
+        self.charts.sort();
+        self.charts.dedup();
+        self.schemas.sort();
+        let charts = self.charts.iter().map(chart_table);
+        let all: String = charts.chain(self.schemas.iter().map(schema_table)).collect();
+        let text = format!("# Written by `dropforge deps update`. Do not edit.\n{all}");
+        write_file(self.path(), text.as_bytes(), false).map(|_| ())
+    }
+}
+
+/// Returns the table of a chart in a lock.
+fn chart_table(one: &LockedChart) -> String {
+    let fields = [
+        ("chart", &one.chart),
+        ("range", &one.range),
+        ("name", &one.name),
+        ("version", &one.version),
+        ("digest", &one.digest),
+        ("source", &one.source),
+    ];
+    table_of("chart", fields)
+}
+
+/// Returns the table of a schema in a lock.
+fn schema_table(one: &LockedSchema) -> String {
+    table_of("schema", [("url", &one.url), ("digest", &one.digest)])
+}
+
+/// Returns the table of an entry, with a key in each line.
+fn table_of<const N: usize>(name: &str, fields: [(&str, &String); N]) -> String {
+    let line = |(key, value): (&str, &String)| format!("{key} = {}\n", serde_json::Value::from(value.as_str()));
+    let lines: String = fields.into_iter().filter(|(_, value)| !value.is_empty()).map(line).collect();
+    format!("\n[[{name}]]\n{lines}")
+}
+
+/// Maximum number of documents.
+const MAX: usize = 200;
+
+/// Fetches the documents that schemas of charts refer to by URL, with those that these refer to, into the cache, and writes
+/// their digests to the lock. Those of the lock are fetched again only if `renews`.
+///
+/// # Errors
+/// Errors of reading the charts and of the servers; `store.wrong_digest`; `limit.templates`.
+pub(super) fn fetch_schemas(
+    charts: &[PathBuf],
+    (lock, renews): (&mut ProjectLock, bool),
+    sources: &Sources,
+    stderr: &Stderr,
+) -> std::result::Result<(), Failed> {
+    let charts = charts.iter().map(ChartSource::open).collect::<std::result::Result<Vec<_>, _>>()?;
+    let (cache, known) =
+        (ChartCache::of_schemas()?, if renews { BTreeMap::new() } else { locked_charts::schemas(lock)? });
+    let (mut found, mut fetched) = (BTreeMap::new(), 0);
+    loop {
+        let wanted = missing(&charts, &found)?;
+        if wanted.is_empty() {
+            break;
+        }
+        if found.len() + wanted.len() > MAX {
+            let message = format!("the schemas of the charts refer to more than {MAX} documents");
+            return Err(Diagnostic::new(Code::LimitTemplates, message).into());
+        }
+        let (there, absent): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|url| known.contains_key(url));
+        found.extend(
+            there
+                .into_iter()
+                .filter_map(|url| known.get_key_value(&url))
+                .map(|(url, text)| (url.clone(), text.clone())),
+        );
+        fetched += absent.len();
+        let texts = sources.documents(&absent)?;
+        for (url, text) in absent.into_iter().zip(texts) {
+            check_schema(&url, &text, lock.schemas.iter().filter(|_| !renews))?;
+            found.insert(url, text);
+        }
+    }
+    let locked =
+        |(url, text): (&String, &String)| LockedSchema { url: url.clone(), digest: oci::digest(text.as_bytes()) };
+    let locked: Vec<LockedSchema> = found.iter().map(locked).collect();
+    for text in found.values() {
+        cache.put(text.as_bytes())?;
+    }
+    if lock.schemas != locked {
+        lock.schemas = locked;
+        lock.write()?;
+    }
+    stderr.note(&format!("{} in `{}`, {fetched} fetched", counted(found.len(), "schema"), lock.shown()));
+    Ok(())
+}
+
+/// Returns the URLs of documents that are not there.
+fn missing(charts: &[ChartSource], found: &BTreeMap<String, String>) -> std::result::Result<Vec<String>, Failed> {
+    let mut urls = BTreeSet::new();
+    for chart in charts {
+        Chart::load(&chart.clone().with_schemas(found)?)?.missing_schemas(&mut urls);
+    }
+    let is_new = |url: &String| (url.starts_with("https://") || url.starts_with("http://")) && !found.contains_key(url);
+    Ok(urls.into_iter().filter(is_new).collect())
+}
+
+/// Checks that a document is that of the lock, if it has one.
+fn check_schema<'l>(
+    url: &str,
+    text: &str,
+    mut locked: impl Iterator<Item = &'l LockedSchema>,
+) -> std::result::Result<(), Failed> {
+    let found = oci::digest(text.as_bytes());
+    match locked.find(|one| one.url == url).filter(|one| one.digest != found) {
+        None => Ok(()),
+        Some(one) => {
+            let message = format!("the schema `{url}` has the digest `{found}` instead of `{}`", one.digest);
+            let help = "read what has changed, then run `dropforge deps update --schemas`";
+            Err(Diagnostic::new(Code::WrongDigest, message).with_help(help).into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_sorted_and_read_as_it_was_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().join("dropforge.toml");
+        let mut lock = ProjectLock::read(&project).unwrap();
+        assert!(lock.charts.is_empty());
+        let chart = |chart: &str, range: &str| LockedChart {
+            chart: chart.to_owned(),
+            range: range.to_owned(),
+            name: "a\"b".to_owned(),
+            version: "1.0.0".to_owned(),
+            digest: format!("sha256:{}", "0f".repeat(32)),
+            source: "https://r.io/a.tgz".to_owned(),
+        };
+        lock.charts = vec![chart("z/a", ""), chart("r/a", "^1"), chart("r/a", "\u{1}"), chart("z/a", "")];
+        lock.schemas = vec![LockedSchema { url: "https://e.x/a.json".to_owned(), digest: chart("", "").digest }];
+        lock.write().unwrap();
+        let again = ProjectLock::read(&project).unwrap();
+        assert_eq!(again.schemas, lock.schemas);
+        assert_eq!(again.charts, [chart("r/a", "\u{1}"), chart("r/a", "^1"), chart("z/a", "")]);
+        for wrong in ["chart = 1", "[[chart]]\nchart = \"a\"", "[[chart]]\nchart = 1", "[[schema]]\nurl = \"a\"", "x"] {
+            std::fs::write(lock.path(), wrong).unwrap();
+            assert!(ProjectLock::read(&project).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn charts_are_found_by_their_digest_unless_they_were_changed() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = ChartCache { dir: dir.path().join("charts"), ending: "tgz" };
+        let digest = oci::digest(b"x");
+        assert_eq!(cache.find(&digest).unwrap(), None);
+        let path = cache.put(b"x").unwrap();
+        assert_eq!(cache.find(&digest).unwrap(), Some(path.clone()));
+        std::fs::write(path, "y").unwrap();
+        assert_eq!(cache.find(&digest).unwrap_err().code, Code::WrongDigest);
+    }
 }

@@ -7,8 +7,7 @@ use dropforge::remote::join_url;
 use dropforge::remote::oci::Reference;
 use dropforge::stdlib::semver::{LenientVersion, Version};
 
-use super::secrets::without_secrets;
-use super::sources::{Place, Release};
+use super::sources::{Place, Release, without_secrets};
 
 /// The head of a table of newer versions.
 pub(super) const NEWER: [&str; 4] = ["NAME", "VERSION", "FITTING", "NEWEST"];

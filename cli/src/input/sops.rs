@@ -15,7 +15,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::text::{Source, Span};
 use humansize::{BINARY, format_size};
 
-use super::reach::local;
+use super::contents::local;
 use super::{InputFiles, is_dash, is_pipe, is_url};
 
 /// The program. It is looked for on `PATH`.

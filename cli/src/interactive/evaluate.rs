@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::language::{TAKE, alone, between, has_tags, is_declaration, keep, taking, writing};
-use super::session::Session;
-use super::values::type_of;
+use super::commands::type_of;
+use super::{Session, TAKE, alone, between, has_tags, is_declaration, keep, taking, writing};
 use crate::eval::{cel_expression, cel_text, hcl_value};
 use crate::exit::Failed;
 use crate::options::limits;

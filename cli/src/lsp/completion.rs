@@ -9,8 +9,8 @@ use lsp_types::{
 
 use super::context::{self, Context, dialect};
 use super::home::{Home, Language, chart_of};
+use super::hover;
 use super::navigation::imported;
-use super::schemas;
 use super::values::{ProjectValues, written};
 use super::world::{Place, World};
 use crate::functions;
@@ -132,7 +132,7 @@ fn members(world: &mut World, place: &Place, before: &str, steps: &[String]) -> 
 
 /// Adds the objects of a chart, or the members of one, with their documentation.
 fn add_objects(items: &mut Vec<CompletionItem>, path: &str) {
-    for (name, about) in keywords::members(path) {
+    for (name, about) in context::object_members(path) {
         let documentation = Some(Documentation::String(about.to_owned()));
         match items.iter_mut().find(|known| known.label == name) {
             Some(known) => known.documentation = known.documentation.take().or(documentation),
@@ -166,8 +166,8 @@ fn keys(values: &ProjectValues, path: &[Key]) -> Vec<CompletionItem> {
     let steps = values.steps(path);
     let own = if path.is_empty() { Some(&values.merged) } else { values.get(path).and_then(Data::as_map) };
     let given = own.into_iter().flat_map(|map| map.keys()).map(String::as_str);
-    let schemas: Vec<&Data> = values.schemas().iter().flat_map(|schema| schemas::at(schema, &steps)).collect();
-    let mut names: Vec<&str> = given.chain(schemas::properties(&schemas)).collect();
+    let schemas: Vec<&Data> = values.schemas().iter().flat_map(|schema| hover::at(schema, &steps)).collect();
+    let mut names: Vec<&str> = given.chain(hover::properties(&schemas)).collect();
     names.sort_unstable();
     names.dedup();
     names.into_iter().take(MOST).map(|name| key(values, path, name)).collect()
@@ -176,8 +176,8 @@ fn keys(values: &ProjectValues, path: &[Key]) -> Vec<CompletionItem> {
 fn key(values: &ProjectValues, path: &[Key], name: &str) -> CompletionItem {
     let path: Vec<Key> = path.iter().cloned().chain([Key::Name(name.to_owned())]).collect();
     let steps = values.steps(&path);
-    let schemas: Vec<&Data> = values.schemas().iter().flat_map(|schema| schemas::at(schema, &steps)).collect();
-    let (kind, description) = schemas::described(&schemas);
+    let schemas: Vec<&Data> = values.schemas().iter().flat_map(|schema| hover::at(schema, &steps)).collect();
+    let (kind, description) = hover::described(&schemas);
     let detail = values.shown(&path).or(kind).unwrap_or_default();
     let documentation = description.map(Documentation::String);
     CompletionItem { documentation, ..item(name, CompletionItemKind::FIELD, &detail) }

@@ -1,8 +1,8 @@
-//! The context of a completion: what can be written at a place of a text that may not parse, and the data and variables
-//! at a place of a Go template.
+//! The context of a completion: what can be written at a place of a text that may not parse, and the data, variables and
+//! objects at a place of a Go template.
 
 use super::home::Language;
-use crate::keywords::{self, Keywords};
+use crate::keywords::{self, Keywords, OBJECTS};
 use dropforge::bytecode::Dialect;
 use dropforge::compiler::Key;
 
@@ -283,6 +283,21 @@ impl Scope {
     }
 }
 
+/// Returns the documentation of an object of a chart, or of a field or method of one.
+pub(super) fn about_object(path: &str) -> Option<&'static str> {
+    OBJECTS.get(path).map(|(.., about)| *about)
+}
+
+/// Returns the names of the objects, or of the members of one, with their documentation.
+pub(super) fn object_members(path: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let below = move |known: &'static str| match path {
+        "" => Some(known),
+        path => known.strip_prefix(path)?.strip_prefix('.'),
+    };
+    let members = OBJECTS.rows.iter().filter_map(move |(name, _, about)| Some((below(name)?, *about)));
+    members.filter(|(name, _)| !name.contains('.'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -386,5 +401,22 @@ mod tests {
         assert_eq!(names("{{ $x := .a }}{{ range $y := $x.b }}{{ $z := .c }}"), ["$x=a", "$y=a.b.*", "$z=a.b.*.c"]);
         assert_eq!(names("{{ $x := 1 }}{{ if $y := .b }}{{ end }}"), ["$x=?"]);
         assert_eq!(names("{{ with $y := .b }}{{ $y }}{{ $x := "), ["$y=b"]);
+    }
+}
+
+#[cfg(test)]
+mod object_tests {
+    use super::*;
+
+    #[test]
+    fn members_are_one_step_below() {
+        let names = |path| object_members(path).map(|(name, _)| name).collect::<Vec<_>>().join(" ");
+        assert_eq!(names(""), "Values Release Chart Capabilities Files Template Subcharts");
+        assert_eq!(names("Capabilities"), "APIVersions KubeVersion HelmVersion");
+        assert_eq!(names("Template"), "Name BasePath");
+        assert_eq!(
+            (names("Files.Get"), about_object("Files.Lines").is_some(), about_object("Files.lines")),
+            (String::new(), true, None)
+        );
     }
 }

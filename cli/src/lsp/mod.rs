@@ -4,9 +4,9 @@
 //! |---|---|
 //! | `server`, `stdio` | the loop: requests, notifications, cancellation; messages on standard input and output |
 //! | `content`, `world` | texts and positions; open documents, files, names |
-//! | `home`, `values`, `schemas` | the project of a file, settings; its values and their schemas |
+//! | `home`, `values` | the project of a file, settings; its values and their schemas |
 //! | `worker`, `check` | the threads that check, and their diagnostics |
-//! | `hover`, `completion`, `context`, `navigation`, `edits`, `hints` | answers to requests |
+//! | `hover`, `completion`, `context`, `navigation`, `hints` | answers to requests |
 //!
 //! Requests are answered on the main thread, from the names in the current text and the latest results of the thread that
 //! checks. They never wait for a check.
@@ -15,12 +15,10 @@ mod check;
 mod completion;
 mod content;
 mod context;
-mod edits;
 mod hints;
 mod home;
 mod hover;
 mod navigation;
-mod schemas;
 mod server;
 mod stdio;
 mod values;

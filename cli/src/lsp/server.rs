@@ -28,7 +28,7 @@ use super::content::{canonical, path_of};
 use super::home::Settings;
 use super::worker::{CheckJob, Worker};
 use super::world::World;
-use super::{STACK, completion, edits, guarded, hints, hover, navigation, stdio};
+use super::{STACK, completion, guarded, hints, hover, navigation, stdio};
 use crate::exit::Exit;
 use crate::stderr::Stderr;
 
@@ -260,12 +260,12 @@ impl Server<'_> {
             requests::Completion::METHOD => to_json(completion::complete(world, &read(params)?)),
             requests::GotoDefinition::METHOD => to_json(navigation::definition(world, &read(params)?)),
             requests::References::METHOD => to_json(navigation::references(world, &read(params)?)),
-            requests::PrepareRenameRequest::METHOD => to_json(edits::prepare_rename(world, &read(params)?)),
-            requests::Rename::METHOD => to_json(edits::rename(world, &read(params)?).map_err(refused)?),
+            requests::PrepareRenameRequest::METHOD => to_json(navigation::prepare_rename(world, &read(params)?)),
+            requests::Rename::METHOD => to_json(navigation::rename(world, &read(params)?).map_err(refused)?),
             requests::DocumentSymbolRequest::METHOD => to_json(navigation::document_symbols(world, &read(params)?)),
             requests::WorkspaceSymbolRequest::METHOD => to_json(navigation::workspace_symbols(world, &read(params)?)),
-            requests::Formatting::METHOD => to_json(edits::format(world, &read(params)?)),
-            requests::CodeActionRequest::METHOD => to_json(edits::actions(&read(params)?)),
+            requests::Formatting::METHOD => to_json(navigation::format(world, &read(params)?)),
+            requests::CodeActionRequest::METHOD => to_json(navigation::actions(&read(params)?)),
             requests::InlayHintRequest::METHOD => to_json(hints::hints(world, &read(params)?)),
             requests::ExecuteCommand::METHOD => self.command(read(params)?),
             _ => Err((ErrorCode::MethodNotFound, format!("dropforge has no `{method}`"))),

@@ -9,12 +9,11 @@ use super::home::{Home, Settings, chart_of};
 use crate::chart;
 use crate::check::CheckArgs;
 use crate::input::{InputFiles, OpenFiles};
-use crate::missing::GivenValues;
 use crate::options::limits;
 use crate::stderr::Stderr;
 use dropforge::bulk::input::{self, Place};
 use dropforge::bulk::values::Step;
-use dropforge::bulk::{Cluster, Fleet, Format};
+use dropforge::bulk::{Cluster, Fleet, Format, Layers};
 use dropforge::compiler::Key;
 use dropforge::dialect::helm::chart::{Capabilities, Plan, Release, UserValues};
 use dropforge::engine::EngineBuilder;
@@ -78,7 +77,7 @@ impl ProjectValues {
         }
     }
 
-    fn of_templates(mut self, given: Option<&GivenValues>, cluster: Option<&Cluster>) -> Self {
+    fn of_templates(mut self, given: Option<&(Layers, Fleet)>, cluster: Option<&Cluster>) -> Self {
         let Some((layers, _)) = given else { return self };
         self.merged = crate::values::merged(layers, cluster).unwrap_or_else(|_| layers.shared().clone());
         let places = cluster.and_then(Cluster::place).into_iter();
@@ -91,7 +90,7 @@ impl ProjectValues {
         mut self,
         path: &Path,
         args: &CheckArgs,
-        given: Option<&GivenValues>,
+        given: Option<&(Layers, Fleet)>,
         cluster: Option<&Cluster>,
         files: &mut InputFiles,
     ) -> Self {

@@ -121,7 +121,7 @@ impl Snapshot {
     /// Returns the texts in place of those on disk.
     pub(super) fn open_files(&self) -> OpenFiles {
         let texts = self.documents.iter().map(|(path, (_, _, content))| (path.clone(), content.shared()));
-        OpenFiles::new(texts.collect())
+        OpenFiles(Arc::new(texts.collect()))
     }
 }
 

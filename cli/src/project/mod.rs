@@ -4,7 +4,6 @@
 //! where the user and the environment give none. So an option needs nothing but the mark [`key`] to be a key, and is
 //! read, checked and described in one place.
 
-mod keys;
 mod read;
 
 use std::ffi::{OsStr, OsString};
@@ -21,9 +20,8 @@ use dropforge::text::{Source, Span};
 
 use crate::exit::Failed;
 use crate::input::InputFiles;
-pub(crate) use keys::key;
-use keys::{COMMANDS, Kind, ProjectKey};
-use read::Setting;
+pub(crate) use read::key;
+use read::{COMMANDS, Kind, ProjectKey, Setting};
 
 /// The file that is looked for in the current directory.
 pub(crate) const FILE: &str = PROJECT_FILE;

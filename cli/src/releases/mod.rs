@@ -1,35 +1,38 @@
-//! Releases: the charts and the sets of templates of a project, each with its values, for the clusters that want them.
+//! Releases: the charts and the sets of templates of a project, each with its values, for the clusters that want them; their
+//! checks, and their values for one cluster.
 
-mod check;
 mod patches;
 mod read;
-mod view;
 
+use std::any::Any;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use dropforge::bulk;
 use dropforge::bulk::{
-    ChartSet, Condition, DocumentCheck, FileUse, Fleet, LayerGroups, LayerList, LayerPath, Patches, Release,
-    ReleaseSet, ReleaseValues, ValuesFile, dialect_of, discover, engine,
+    ChartSet, Cluster, Condition, DocumentCheck, FileUse, Fleet, LayerGroups, LayerList, LayerPath, Layers, Options,
+    Patches, Release, ReleaseSet, ReleaseValues, ReleaseView, Run, ValuesFile, Watch, dialect_of, discover, engine,
 };
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge::dialect::helm::chart::UserValues;
 use dropforge::engine::Dialect;
 
 use crate::chart::{self, ReleasesArgs};
+use crate::check::{CheckArgs, Findings};
 use crate::exit::Failed;
+use crate::fleet::{FleetArgs, check_selection};
 use crate::input::{InputFiles, refuse_other_url};
 use crate::layers::{assignments, is_missing_layer, values_file};
 use crate::locked_charts;
-use crate::options::{LanguageArgs, SetArgs};
-use crate::run::{ReadSet, RunArgs};
+use crate::options::{LanguageArgs, SetArgs, ValueArgs};
+use crate::run::{ReadSet, RunArgs, RunDefaults};
+use crate::schema::SchemaArgs;
 use crate::stderr::Stderr;
 use patches::PatchDefinition;
 use read::Definition;
 
-pub(crate) use check::check;
 pub(crate) use read::{is_key, wrong_type};
-pub(crate) use view::view;
 
 /// Options of a release in a project file.
 #[derive(Debug, Args)]
@@ -307,4 +310,82 @@ impl RunArgs<'_> {
         let name = Some(one.name.clone());
         Ok(ChartSet { name, single: self.target.is_single(), is_one_of_many: true, check, ..set })
     }
+}
+
+/// Checks the releases of a project: renders them for all clusters.
+///
+/// # Errors
+/// Errors of reading and compiling; `usage` for a selector that selects nothing.
+pub(crate) fn check(
+    args: &CheckArgs,
+    threads: usize,
+    files: &mut InputFiles,
+    stderr: &Stderr,
+) -> std::result::Result<Findings, Failed> {
+    let fleet = args.values.fleet_args();
+    // Warnings are findings here, so the default ones are asked for.
+    let defaults = RunDefaults::default();
+    let of_releases = defaults.of_releases((&args.releases, &fleet), (args.values.values(), &args.schema))?;
+    let options = Options { threads, ..of_releases.options.clone() };
+    let reader = RunArgs { language: &args.language, options, ..of_releases };
+    let run = reader.read(files, stderr)?;
+    let plan = run.plan()?;
+    check_selection(&run.selector, &run.fleet, &run.values, plan.clusters())?;
+    let report = bulk::stream(&*run.stamper(&plan)?, &run.job(&plan, &reader.options, Watch::none()), &mut io::sink())?;
+    let mut findings = Findings::default();
+    findings.templates = plan.outputs().len();
+    findings.failures.extend(report.failures);
+    findings.found.extend(report.errors);
+    findings.found.extend(run.set.warnings(run.selector.is_empty() && !fleet.is_one()));
+    let clusters = plan.selection(&run.fleet);
+    findings.failures.extend(run.values.kind_changes(&clusters)?);
+    if findings.failures.iter().all(|failure| failure.diagnostic.code == Code::KindChange) {
+        let read = run.reads().and_declared(&run.values);
+        findings.found.extend(read.unread(&run.values));
+        // What does not compile has failed in a cluster.
+        findings.found.extend(run.set.mistakes(&run.values, &clusters, true).unwrap_or_default());
+        findings.failures.extend(read.unread_by_clusters(&run.values, &clusters)?);
+    }
+    run.values.hide_in_failures(&run.fleet, &mut findings.failures)?;
+    Ok(findings)
+}
+
+/// The values of a release for a cluster, and what they come from.
+pub(crate) struct ShownRelease {
+    pub(crate) view: ReleaseView,
+    pub(crate) layers: Layers,
+    pub(crate) cluster: Cluster,
+}
+
+/// Reads the values that the selected release gets for the only cluster of a fleet.
+///
+/// # Errors
+/// Errors of reading; `usage` if several releases are selected.
+pub(crate) fn view(
+    (releases, fleet): (&ReleasesOption, &FleetArgs),
+    (values, schema): (&ValueArgs, &SchemaArgs),
+    files: &mut InputFiles,
+    stderr: &Stderr,
+) -> std::result::Result<ShownRelease, Failed> {
+    let defaults = RunDefaults::default();
+    let reader = defaults.of_releases((releases, fleet), (values, schema))?;
+    let Run { set, values: layers, fleet, .. } = reader.read(files, stderr)?;
+    let cluster = fleet.reader().cluster(0)?.clone();
+    let set: Box<dyn Any> = set;
+    let Ok(set) = set.downcast::<ReleaseSet>() else {
+        return Err(Diagnostic::new(Code::Usage, "there are no releases").into());
+    };
+    let names: Vec<&str> = set.names().collect();
+    if names.len() > 1 {
+        let error = Diagnostic::new(Code::Usage, "`-r` selects several releases").with_available(names);
+        return Err(error.with_help("name one of them: `-r NAME`").into());
+    }
+    let Some(view) = set.view(0, &layers, &cluster)? else {
+        return Err(Diagnostic::new(Code::Usage, "there are no releases").into());
+    };
+    if !view.is_enabled {
+        let name = names.first().copied().unwrap_or_default();
+        stderr.warning(&format!("the cluster `{}` does not want the release `{name}`", cluster.name()));
+    }
+    Ok(ShownRelease { view, layers, cluster })
 }

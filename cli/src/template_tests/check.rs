@@ -4,10 +4,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::asserts::{Assertion, Expectation, Expected};
 use super::output::{Selected, TestOutput, select};
 use super::snapshot::{Compared, Snapshots};
-use super::suite::{Suite, Test, TestJob};
+use super::suite::{Assertion, Expectation, Expected, Suite, Test, TestJob};
 use super::values::{document, plain, short};
 use super::verdict::{Verdict, of_errors, of_value};
 use crate::input::InputFiles;

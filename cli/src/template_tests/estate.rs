@@ -6,9 +6,8 @@ use std::rc::Rc;
 
 use clap::Args;
 
-use super::asserts::PlacedText;
 use super::output::TestOutput;
-use super::suite::{SetValue, TestJob};
+use super::suite::{PlacedText, SetValue, TestJob};
 use crate::exit::Failed;
 use crate::fleet::{FleetArgs, ReadingArgs};
 use crate::input::InputFiles;

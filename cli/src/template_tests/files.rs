@@ -1,17 +1,21 @@
-//! The test files: those that are named, and those in folders.
+//! The test files: those that are named, those in folders, and those that the templates of a chart write.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{ArgAction, Args};
 
-use super::rendered::{self, TestFile};
 use super::snapshot::FOLDER;
 use super::target::{ENDINGS, chart_around, parent_chart, path_in_chart};
+use crate::chart::with_documents;
 use crate::stderr::Stderr;
 use dropforge::bulk::{Entry, STATE, discover_with};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
+use dropforge::dialect::helm::chart::{Capabilities, ChartSource, Release, UserValues};
 use dropforge::engine::{Engine, dialect_of, path_from_here};
 use dropforge::stdlib::globs::PathGlob;
+use dropforge::text::{Source, Text};
 
 /// The options that select test files.
 #[derive(Debug, Args)]
@@ -37,7 +41,7 @@ pub(super) fn test_files(
     engine: &Engine,
     stderr: &Stderr,
 ) -> Result<Vec<TestFile>, Diagnostics> {
-    let rendered = args.chart_tests_path.as_ref().map(|below| rendered::files(paths, below, engine));
+    let rendered = args.chart_tests_path.as_ref().map(|below| files(paths, below, engine));
     let rendered = rendered.transpose()?.unwrap_or_default();
     let globs = args.file.iter().map(|glob| parsed(glob)).collect::<Result<Vec<_>, _>>()?;
     let is_wanted = |entry: Entry<'_>| match entry.is_dir {
@@ -116,4 +120,58 @@ const NAMES: &str = "the name of a test file ends in `.test.yaml`; in the folder
 fn is_template(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     dialect_of(&name).is_some() && !ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// A test file.
+#[derive(Debug)]
+pub(super) struct TestFile {
+    pub path: PathBuf,
+    /// The text, and the chart that it is about, if a template has written it.
+    pub written: Option<(Arc<Source>, PathBuf)>,
+}
+
+impl TestFile {
+    /// Returns a file as it is.
+    pub fn at(path: PathBuf) -> Self {
+        Self { path, written: None }
+    }
+}
+
+/// Renders the charts of tests in the folder `below` of charts among `paths`.
+///
+/// # Errors
+/// Errors of reading and rendering them; `usage` if no chart has one.
+pub(super) fn files(paths: &[PathBuf], below: &Path, engine: &Engine) -> Result<Vec<TestFile>, Diagnostics> {
+    let mut found = Vec::new();
+    for chart in paths.iter().filter(|path| path.join("Chart.yaml").is_file()) {
+        let tests = chart.join(below);
+        if tests.join("Chart.yaml").is_file() {
+            found.extend(of_chart(chart, &tests, engine)?);
+        }
+    }
+    if found.is_empty() {
+        let message = format!("no chart has a chart of tests in `{}`", below.display());
+        let error = Diagnostic::new(Code::Usage, message);
+        return Err(error.with_help("`--chart-tests-path` is a path from the chart that the tests are about").into());
+    }
+    Ok(found)
+}
+
+fn of_chart(chart: &Path, tests: &Path, engine: &Engine) -> Result<Vec<TestFile>, Diagnostics> {
+    let folder = path_from_here(tests);
+    let source = ChartSource::open(tests)?.in_folder(&folder);
+    let template = engine.chart(&with_documents(source, tests, &BTreeMap::new())?)?;
+    let release =
+        Release { name: "TEST-SUITE-RELEASE".to_owned(), namespace: "NAMESPACE".to_owned(), ..Release::default() };
+    let mut values = UserValues::default();
+    values.of_test();
+    let render = template.render(&values, &release, &Capabilities::default())?;
+    let root = render.plan().charts().first().map_or("", |chart| chart.path());
+    let file = |(name, text): &(String, Text)| {
+        let path = Path::new(&folder).join(name.strip_prefix(root).unwrap_or(name).trim_start_matches('/'));
+        let source = Source::new(path.display().to_string(), text.as_str());
+        TestFile { path, written: Some((source, chart.to_owned())) }
+    };
+    let is_suite = |name: &str| !name.contains(FOLDER) && [".yaml", ".yml"].iter().any(|ending| name.ends_with(ending));
+    Ok(render.files().iter().filter(|(name, _)| is_suite(name)).map(file).collect())
 }

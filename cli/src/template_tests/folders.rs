@@ -3,10 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::asserts::PlacedText;
 use super::output::TestOutput;
 use super::read::origin;
-use super::suite::{SetValue, TestJob};
+use super::suite::{PlacedText, SetValue, TestJob};
 use crate::input::InputFiles;
 use crate::layers::values_file;
 use crate::options::LanguageArgs;

@@ -2,15 +2,14 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `suite`, `read`, `asserts`, `parameters` | a test file, and how it is read |
-//! | `files`, `rendered`, `target` | the test files, and the templates that each is about |
+//! | `suite`, `read`, `parameters` | a test file, and how it is read |
+//! | `files`, `target` | the test files, and the templates that each is about |
 //! | `folders`, `charts`, `estate`, `output` | renders of templates in folders, of charts and of releases, their documents |
 //! | `path`, `conditions`, `values` | paths in documents, comparison of values |
 //! | `check`, `verdict` | assertions |
 //! | `snapshot` | snapshots |
 //! | `report` | results, JUnit, the lines and outcomes that tests cover |
 
-mod asserts;
 mod charts;
 mod check;
 mod conditions;
@@ -21,7 +20,6 @@ mod output;
 mod parameters;
 mod path;
 mod read;
-mod rendered;
 mod report;
 mod snapshot;
 mod suite;
@@ -41,7 +39,6 @@ use self::estate::{Estate, EstateArgs, EstateOptions};
 use self::files::FileArgs;
 use self::folders::Folders;
 use self::read::SuitesRead;
-use self::rendered::TestFile;
 use self::report::{Case, CoverageArgs, Coverages, FileReport, Results, Status};
 use self::snapshot::Snapshots;
 use self::suite::{TestJob, TestTarget};
@@ -56,6 +53,7 @@ use crate::stderr::Stderr;
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::engine::path_from_here;
 use dropforge::function::Capabilities;
+use files::TestFile;
 
 /// Test templates and charts
 ///

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use serde_json::Value;
 
-use super::asserts::{Documents, Selector};
+use super::suite::{Documents, Selector};
 use super::values::{json, same, short, value_of};
 use dropforge::diagnostics::Diagnostic;
 use dropforge::limits::Limits;

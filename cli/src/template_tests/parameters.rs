@@ -3,9 +3,10 @@
 use regex::Regex;
 use serde_json::Value;
 
-use super::asserts::{Assertion, DocumentHead, Documents, ErrorPattern, Expectation, Expected, Failing, Selector};
 use super::path::ValuePath;
-use super::suite::NodeReader;
+use super::suite::{
+    Assertion, DocumentHead, Documents, ErrorPattern, Expectation, Expected, Failing, NodeReader, Selector,
+};
 use super::values::{json, value_of};
 use dropforge::diagnostics::{Code, Diagnostic, Severity};
 use dropforge::stdlib::re2;

@@ -10,9 +10,8 @@ use dropforge::text::Source;
 use dropforge::value::yaml::{self, Entry, Node};
 use dropforge::value::{Data, DataMap};
 
-use super::asserts::PlacedText;
 use super::parameters;
-use super::suite::{CapabilitiesSetup, NodeReader, ReleaseSetup, SetValue, Setup, Suite, Test};
+use super::suite::{CapabilitiesSetup, NodeReader, PlacedText, ReleaseSetup, SetValue, Setup, Suite, Test};
 use super::values::{of_set, value_of};
 
 /// Keys of settings, of a suite and of a test.

@@ -5,10 +5,9 @@ use std::rc::Rc;
 
 use regex::Regex;
 
-use super::asserts::{Expectation, Expected, PlacedText};
 use super::charts::Charts;
 use super::estate::Estate;
-use super::suite::{NodeReader, Suite, Test, TestJob, TestTarget};
+use super::suite::{Expectation, Expected, NodeReader, PlacedText, Suite, Test, TestJob, TestTarget};
 use crate::input::{InputFiles, is_below, repository};
 use crate::options::LanguageArgs;
 use dropforge::bulk::{Entry, discover_with};

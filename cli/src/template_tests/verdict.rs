@@ -6,9 +6,9 @@ use std::cmp::Ordering;
 use base64::Engine as _;
 use serde_json::Value;
 
-use super::asserts::{DocumentHead, Expectation, Failing};
 use super::output::TestOutput;
 use super::path::ValuePath;
+use super::suite::{DocumentHead, Expectation, Failing};
 use super::values::{
     bounded, compare, difference, includes, is_empty, is_long, is_type, plain, same, short, shown, type_name,
 };

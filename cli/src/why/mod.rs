@@ -1,7 +1,6 @@
 //! `dropforge why`: what wrote a line of an output, and the values that it comes from.
 
 mod place;
-mod stored;
 mod trace;
 
 pub(crate) use trace::{TraceArgs, run as trace};
@@ -98,7 +97,7 @@ fn of_state(wanted: &mut Wanted, args: &WhyArgs, stderr: &Stderr) -> Result<(Vec
     if !maker.is_unchanged {
         stderr.warning(&format!("`{}` was changed after it was written", wanted.name()));
     }
-    let (mut arguments, root) = stored::arguments(wanted, &run)?;
+    let (mut arguments, root) = place::arguments(wanted, &run)?;
     let mut more = sets(&run, args, stderr);
     // The project file may name a directory for it.
     more.push("--no-cache".into());

@@ -2,8 +2,6 @@
 
 mod applicationset;
 mod assemble;
-mod cel;
-mod charts;
 mod fold;
 mod gotmpl;
 mod helmfile;
@@ -11,7 +9,6 @@ mod kustomize;
 mod notes;
 mod project;
 mod sources;
-mod targets;
 mod yaml;
 
 use std::collections::BTreeMap;

@@ -9,10 +9,9 @@ use dropforge::value::{Data, DataMap};
 use super::manifests::{self, Choice};
 use super::template::Filler;
 use crate::init::import::assemble::{Instance, Item};
-use crate::init::import::charts::{Remote, Vendored, assign, escaped};
 use crate::init::import::fold::TODO_CLUSTER;
 use crate::init::import::project::{Project, Setting, file_name};
-use crate::init::import::sources::{Refusal, Sources};
+use crate::init::import::sources::{Refusal, Remote, Sources, Vendored, assign, escaped};
 use crate::init::import::yaml::Yaml;
 
 /// The server of the cluster that Argo CD runs in, and its name.

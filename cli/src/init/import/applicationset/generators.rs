@@ -3,9 +3,9 @@
 use dropforge::stdlib::globs::{Glob, Syntax};
 use dropforge::value::{Data, DataMap};
 
-use super::requirement::Requirement;
 use super::template::{Filler, text_of};
 use crate::init::import::fold::TODO_CLUSTER;
+use crate::init::import::notes::Notes;
 use crate::init::import::project::{Project, file_name};
 use crate::init::import::sources::Sources;
 use crate::init::import::yaml::Yaml;
@@ -371,4 +371,69 @@ fn flatten(key: &str, value: &Data, flat: &mut DataMap) {
 /// Returns a text as a name of Kubernetes.
 pub(super) fn normalized(text: &str) -> String {
     file_name(&text.to_lowercase().replace(['_', '.'], "-"))
+}
+
+/// A requirement on the value of a label.
+#[derive(Debug)]
+struct Requirement {
+    pub(super) key: String,
+    operator: Operator,
+    values: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Operator {
+    In,
+    NotIn,
+    Exists,
+    DoesNotExist,
+}
+
+impl Requirement {
+    /// Reads a list of requirements. One that is not understood is noted.
+    pub(super) fn all(list: &Yaml, notes: &mut Notes) -> Vec<Self> {
+        let items = list.items("matchExpressions", notes);
+        items.iter().filter_map(|item| Self::of(item, notes)).collect()
+    }
+
+    fn of(item: &Yaml, notes: &mut Notes) -> Option<Self> {
+        let key = item.text("key", notes).unwrap_or_default();
+        let operator = match item.text("operator", notes).as_deref() {
+            Some("In") => Operator::In,
+            Some("NotIn") => Operator::NotIn,
+            Some("Exists") => Operator::Exists,
+            Some("DoesNotExist") => Operator::DoesNotExist,
+            other => {
+                let message = format!("`{}` is no operator of `matchExpressions`", other.unwrap_or(""));
+                notes.left_out(Some(item.place()), message, "write `In`, `NotIn`, `Exists` or `DoesNotExist`");
+                return None;
+            }
+        };
+        Some(Self { key, operator, values: item.texts("values", notes) })
+    }
+
+    /// Returns `true` if the value of the key, if there is one, is as required.
+    pub(super) fn holds(&self, value: Option<&Data>) -> bool {
+        let is_one = || value.is_some_and(|value| self.values.contains(&text_of(value)));
+        match self.operator {
+            Operator::In => is_one(),
+            Operator::NotIn => !is_one(),
+            Operator::Exists => value.is_some(),
+            Operator::DoesNotExist => value.is_none(),
+        }
+    }
+
+    /// Returns the condition on the labels of a cluster, as CEL.
+    pub(super) fn condition(&self) -> String {
+        let quoted = |text: &str| format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"));
+        let label = format!("cluster.?metadata.?labels[?{}]", quoted(&self.key));
+        let values: Vec<String> = self.values.iter().map(|value| quoted(value)).collect();
+        let is_one = format!("{label}.orValue('') in [{}]", values.join(", "));
+        match self.operator {
+            Operator::In => is_one,
+            Operator::NotIn => format!("!({is_one})"),
+            Operator::Exists => format!("{label}.hasValue()"),
+            Operator::DoesNotExist => format!("!{label}.hasValue()"),
+        }
+    }
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 use dropforge::diagnostics::Diagnostic;
 use dropforge::stdlib::globs::{Glob, Syntax};
 
-use crate::init::import::cel;
 use crate::init::import::project::{Project, place};
 use crate::init::import::sources::Sources;
+use crate::init::import::yaml;
 
 /// The files of a folder that are meant.
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ pub(super) fn add(
     for file in sources.below(folder).map_err(|error| vec![error])? {
         let Some(name) = file.to_str().filter(|name| choice.allows(name)) else { continue };
         let text =
-            sources.text(&folder.join(&file)).map_err(|error| vec![error]).and_then(|source| cel::of_file(&source));
+            sources.text(&folder.join(&file)).map_err(|error| vec![error]).and_then(|source| yaml::of_file(&source));
         match text {
             Ok(text) if text.trim().is_empty() => {}
             Ok(text) => {

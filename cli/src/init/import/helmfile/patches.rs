@@ -6,8 +6,7 @@ use dropforge::value::Data;
 use super::state::{Loader, State};
 use crate::init::import::assemble::{InstancePatch, Item};
 use crate::init::import::project::PatchHead;
-use crate::init::import::targets::pattern;
-use crate::init::import::yaml::Yaml;
+use crate::init::import::yaml::{Yaml, pattern};
 
 /// The name of the files of patches.
 const STEM: &str = "patch";

@@ -1,4 +1,4 @@
-//! A release of a helmfile, with what it inherits, as one environment has it.
+//! A release of a helmfile, with what it inherits, as one environment has it; the keys that are not translated.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,12 +7,11 @@ use dropforge::bulk::values::SetKind;
 use dropforge::text::Source;
 use dropforge::value::{Data, DataMap};
 
-use super::keys;
 use super::state::{Folder, Loader, State};
 use crate::init::import::assemble::{Instance, Item};
-use crate::init::import::charts::{assign, escaped};
 use crate::init::import::gotmpl::{self, Known};
 use crate::init::import::project::Setting;
+use crate::init::import::sources::{assign, escaped};
 use crate::init::import::yaml::Yaml;
 
 /// The maximum number of templates that inherit from one another.
@@ -222,7 +221,7 @@ impl Loader<'_> {
         ];
         for (key, all) in fields.iter().filter(|(key, _)| !KNOWN.contains(&key.as_ref())) {
             let Some((name, _)) = all.last() else { continue };
-            match keys::is_at_installation(key) {
+            match is_at_installation(key) {
                 true => self.at_installation(key, name),
                 false => self.untranslated(Some(&instance.subject), key, name),
             }
@@ -321,4 +320,92 @@ fn cel_path(path: &str) -> String {
             && !key.starts_with(|c: char| c.is_ascii_digit());
         if is_name { format!("{text}.{key}") } else { format!("{text}['{}']", key.replace('\'', "\\'")) }
     })
+}
+
+/// Keys that act when releases are installed, and change nothing that is rendered.
+const AT_INSTALLATION: [&str; 62] = [
+    "args",
+    "atomic",
+    "cascade",
+    "cleanupOnFail",
+    "context",
+    "createNamespace",
+    "deleteTimeout",
+    "deleteWait",
+    "deprecated",
+    "description",
+    "devel",
+    "diffArgs",
+    "disableAutoDetectedKubeVersionForDiff",
+    "disableOpenAPIValidation",
+    "disableValidation",
+    "disableValidationOnInstall",
+    "enableDNS",
+    "force",
+    "forceUpdate",
+    "helmBinary",
+    "historyMax",
+    "insecureSkipTLSVerify",
+    "insecureSkipTLSverify",
+    "keyring",
+    "kubeContext",
+    "kustomizeBinary",
+    "lockFile",
+    "lockFilePath",
+    "minimumHelmVersion",
+    "name",
+    "passCredentials",
+    "plainHttp",
+    "recreatePods",
+    "resetValues",
+    "reuseValues",
+    "rollbackOnFailure",
+    "serverSide",
+    "showOnly",
+    "skipDeps",
+    "skipRefresh",
+    "suppressDiff",
+    "suppressOutputLineRegex",
+    "syncArgs",
+    "syncReleaseLabels",
+    "takeOwnership",
+    "templateArgs",
+    "tillerNamespace",
+    "tillerless",
+    "timeout",
+    "tls",
+    "tlsCACert",
+    "tlsCert",
+    "tlsKey",
+    "trackLogs",
+    "trackMode",
+    "unitTests",
+    "updateStrategy",
+    "verify",
+    "version",
+    "wait",
+    "waitForJobs",
+    "waitRetries",
+];
+
+/// Returns `true` for a key that changes nothing that is rendered.
+pub(super) fn is_at_installation(key: &str) -> bool {
+    AT_INSTALLATION.contains(&key)
+}
+
+/// Returns the advice for a key that is not translated.
+pub(super) fn advice(key: &str) -> &'static str {
+    match key {
+        "hooks" => "run the commands in the pipeline that stamps or applies",
+        "needs" => "files have no order: let the tool that applies them wait, with sync waves or `dependsOn`",
+        "transformers" | "postRenderer" | "postRendererArgs" | "postRendererHooks" => {
+            "write what it changes to `patches` of the release"
+        }
+        "dependencies" => "add the charts to `dependencies` of the chart's `Chart.yaml`",
+        "adopt" | "forceNamespace" => "set the namespace in the chart's values",
+        "selectors" => "select with `-r` when you stamp, or remove the releases that are not meant",
+        "commonLabels" | "labels" => "give the releases `labels`",
+        "kubeContext" => "name the context where the files are applied",
+        _ => "look it up in Helmfile's documentation, and write it by hand if it changes what is rendered",
+    }
 }

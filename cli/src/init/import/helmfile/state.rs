@@ -9,13 +9,12 @@ use dropforge::engine::path_from_here;
 use dropforge::text::Source;
 use dropforge::value::{Data, DataMap};
 
-use super::keys;
+use super::release;
 use super::values::merged;
 use crate::init::import::assemble::{Instance, Item};
-use crate::init::import::charts::Vendored;
 use crate::init::import::gotmpl;
 use crate::init::import::project::Project;
-use crate::init::import::sources::Sources;
+use crate::init::import::sources::{Sources, Vendored};
 use crate::init::import::yaml::Yaml;
 
 /// The maximum number of files that include one another.
@@ -302,7 +301,7 @@ impl<'l> Loader<'l> {
                     }
                 }
                 "missingFileHandler" => {}
-                key if keys::is_at_installation(key) => self.at_installation(key, &name),
+                key if release::is_at_installation(key) => self.at_installation(key, &name),
                 key => self.untranslated(None, key, &name),
             }
         }
@@ -317,7 +316,7 @@ impl<'l> Loader<'l> {
     /// Notes a key that is not translated.
     pub(super) fn untranslated(&mut self, release: Option<&str>, key: &str, at: &Yaml) {
         let message = format!("`{key}` is not translated");
-        self.project.notes.left_out_of(release, Some(at.place()), message, keys::advice(key));
+        self.project.notes.left_out_of(release, Some(at.place()), message, release::advice(key));
     }
 
     /// Adds all other keys of a part.
@@ -339,7 +338,7 @@ impl<'l> Loader<'l> {
                 }
                 // Anchors stand in keys of any name.
                 key if key.starts_with("x-") || key.starts_with('.') => {}
-                key if keys::is_at_installation(key) => self.at_installation(key, &name),
+                key if release::is_at_installation(key) => self.at_installation(key, &name),
                 key => self.untranslated(None, key, &name),
             }
         }
@@ -371,7 +370,7 @@ impl<'l> Loader<'l> {
             for (key, name, _) in defaults.entries("helmDefaults", &mut self.project.notes) {
                 match &*key {
                     "includeCRDs" | "skipSchemaValidation" => {}
-                    key if keys::is_at_installation(key) => self.at_installation(key, &name),
+                    key if release::is_at_installation(key) => self.at_installation(key, &name),
                     key => self.untranslated(None, key, &name),
                 }
             }

@@ -6,13 +6,12 @@ use dropforge::engine::path_from_here;
 use dropforge::value::Data;
 
 use super::generate::add_hash;
-use super::names;
+use super::object;
 use super::object::{Object, map_at};
 use super::transform::{self, Image, Places};
 use crate::init::import::assemble::Instance;
-use crate::init::import::charts::Vendored;
 use crate::init::import::project::Project;
-use crate::init::import::sources::{Refusal, Sources};
+use crate::init::import::sources::{Refusal, Sources, Vendored};
 use crate::init::import::yaml::Yaml;
 
 /// The names of the file of a folder.
@@ -53,7 +52,7 @@ impl<'b> Builder<'b> {
         let mut objects = Vec::new();
         self.add_folder(folder, None, &mut objects);
         objects.iter_mut().filter(|object| object.has_hash).for_each(add_hash);
-        names::follow(&mut objects);
+        object::follow(&mut objects);
         objects.iter_mut().for_each(drop_empty_annotations);
         objects
     }

@@ -6,8 +6,8 @@ use dropforge::value::Data;
 
 use super::build::Builder;
 use crate::init::import::assemble::{Instance, InstancePatch, Item};
-use crate::init::import::charts::Remote;
 use crate::init::import::project::{PatchHead, Setting};
+use crate::init::import::sources::Remote;
 use crate::init::import::yaml::Yaml;
 
 /// The folder of charts beside a kustomization.

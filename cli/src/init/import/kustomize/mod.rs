@@ -6,7 +6,6 @@
 mod build;
 mod charts;
 mod generate;
-mod names;
 mod object;
 mod patch;
 mod replace;
@@ -20,10 +19,9 @@ use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::value::{Data, DataMap};
 
 use super::assemble::{assemble, when};
-use super::cel;
-use super::fold;
 use super::project::{Project, Release, file_name};
 use super::sources::Sources;
+use super::{fold, yaml};
 use build::{Builder, file_of};
 use object::Object;
 use unify::Unifier;
@@ -223,7 +221,7 @@ fn add_template(release: &str, folder: &str, forms: &[(usize, &Object)], project
     let base = format!("{}.{}", variable(&word(release)), word(&stem));
     let values: Vec<&Data> = forms.iter().map(|(_, object)| &object.data).collect();
     let made = Unifier { clusters: &clusters, base, project }.unify("", &values);
-    project.add(&format!("{folder}/{stem}.cel.yaml"), cel::file([&made]));
+    project.add(&format!("{folder}/{stem}.cel.yaml"), yaml::file([&made]));
 }
 
 /// Returns a word as a name of CEL that no key of clusters has.

@@ -11,7 +11,7 @@ use dropforge::value::Data;
 use super::build::Builder;
 use super::object::Object;
 use crate::init::import::project::PatchHead;
-use crate::init::import::targets;
+use crate::init::import::yaml;
 use crate::init::import::yaml::Yaml;
 
 /// The keys of a target that are words.
@@ -125,7 +125,7 @@ impl Builder<'_> {
             let own = match &*key {
                 "labelSelector" => Some(("labels", text.clone())),
                 "annotationSelector" => Some(("annotations", text.clone())),
-                _ => WORDS.iter().find(|word| ***word == *key).and_then(|word| Some((*word, targets::pattern(&text)?))),
+                _ => WORDS.iter().find(|word| ***word == *key).and_then(|word| Some((*word, yaml::pattern(&text)?))),
             };
             keys = keys.zip(own).map(|(mut keys, own): (Vec<_>, _)| {
                 keys.push(own);

@@ -2,9 +2,9 @@
 
 use dropforge::value::{Data, DataMap};
 
-use crate::init::import::cel::{literal, literal_key};
 use crate::init::import::fold;
 use crate::init::import::project::Project;
+use crate::init::import::yaml::{literal, literal_key};
 
 /// Makes a template of the forms of one object.
 pub(super) struct Unifier<'u> {

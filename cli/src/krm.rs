@@ -1,19 +1,156 @@
-//! The list of resources that a KRM function reads and writes.
+//! `dropforge krm`: a function on Kubernetes resources, for kustomize and kpt.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::Args;
+
+use dropforge::bulk::{self, Skipped, TemplateFile, TemplateSet, Templates};
 use dropforge::diagnostics::{Code, Diagnostic, parts};
+use dropforge::engine::{DirLoader, OutputCheck, OutputSyntax, Template};
 use dropforge::files::Files;
 use dropforge::limits::Limits;
 use dropforge::text::{Source, Span};
-use dropforge::value::yaml::{self, Entry, Kind, Node};
-use dropforge::value::{Data, DataMap};
+use dropforge::value::{Arena, Data, InputBuilder, Inputs, Shapes};
+use dropforge::value::{
+    DataMap,
+    yaml::{self, Entry, Kind, Node},
+};
+use dropforge::vm::Session;
 
-use super::Errors;
-use crate::input::{is_below, outside};
+use crate::copies::NamedFiles;
+use crate::exit::{Exit, Failed};
+use crate::input::{InputFiles, is_below, outside};
+use crate::options::LanguageArgs;
+use crate::output::print;
+use crate::stderr::Stderr;
+
+/// Render templates as a KRM function
+///
+///     kpt fn eval --exec 'dropforge krm' --fn-config dropforge.yaml
+///
+/// The `functionConfig` of the list has the templates and the values. Templates see
+/// the values at the top level, and the resources as `items`. What they render is
+/// added to the resources, or replaces those with the same kind, namespace and name.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct KrmArgs {
+    #[command(flatten)]
+    language: LanguageArgs,
+}
+
+type Errors = Vec<Box<Diagnostic>>;
+
+/// Runs the command.
+pub(crate) fn run(args: &KrmArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
+    let mut list = ResourceList::read(&files.read(Path::new("-"), "-")?)?;
+    let mut warnings = Vec::new();
+    let made = make(args, &list, &mut warnings);
+    let (exit, found) = match made {
+        Ok(made) => {
+            made.into_iter().for_each(|(identity, item)| list.put(&identity, item));
+            (Exit::Ok, warnings)
+        }
+        Err(errors) => (Exit::Error, warnings.into_iter().chain(errors).collect()),
+    };
+    print(list.finish(&found))?;
+    stderr.diagnostics(found);
+    Ok(exit)
+}
+
+/// Renders all templates of the list's configuration.
+fn make(args: &KrmArgs, list: &ResourceList, warnings: &mut Errors) -> Result<Vec<(Identity, Data)>, Errors> {
+    let config = list.config()?;
+    list.check_paths(&config.paths, args.language.include_root.as_deref())?;
+    let (set, templates) = compile(args, config.templates, &config.paths)?;
+    warnings.extend(set.skipped.warnings().chain(templates.lints()));
+    let names = bulk::outputs(&set.files, &mut |name| templates.references(name)).map_err(one)?;
+    let (arena, keys) = (Arena::new(), Arena::new());
+    let shapes = Shapes::new(&keys);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(&config.inputs).map_err(one)?);
+    let (mut made, mut errors) = (Vec::<(Identity, Data)>::new(), Vec::new());
+    for template in names.iter().filter_map(|name| templates.get(name)) {
+        match resources(template, inputs) {
+            Ok(found) => made.extend(found),
+            Err(found) => errors.extend(found),
+        }
+    }
+    let mut seen = HashSet::new();
+    let twice = made.iter().filter(|(identity, _)| !seen.insert(identity));
+    errors.extend(twice.map(|(identity, _)| {
+        Diagnostic::new(Code::DuplicateOutput, format!("two documents are {identity}"))
+            .with_help("a resource has one `apiVersion`, kind, namespace and name")
+    }));
+    if errors.is_empty() { Ok(made) } else { Err(errors) }
+}
+
+fn one(error: Box<Diagnostic>) -> Errors {
+    vec![error]
+}
+
+/// Compiles the templates of the configuration, and those of files and folders.
+fn compile(
+    args: &KrmArgs,
+    templates: Vec<(String, String)>,
+    paths: &[(PathBuf, Span)],
+) -> Result<(TemplateSet, Templates), Errors> {
+    let paths: Vec<PathBuf> = paths.iter().map(|(path, _)| path.clone()).collect();
+    let root = args.language.include_root.clone().unwrap_or_else(|| ".".into());
+    let mut set = match &paths[..] {
+        [] => TemplateSet { root, files: Vec::new(), skipped: Skipped::default() },
+        paths => args.language.discover(paths, &NamedFiles::default()).map_err(one)?,
+    };
+    let mut engine = args.language.engine();
+    for (name, text) in templates {
+        set.files.retain(|file| file.name != name);
+        set.files.push(TemplateFile { name: name.clone(), explicit: false, executable: false });
+        engine = engine.template(name, text);
+    }
+    let loader = loader(args, &set, &paths, engine.max_source_bytes()).map_err(one)?;
+    let (templates, mut errors) = Templates::compile_from(loader, &set, args.language.lang, engine);
+    for error in errors.iter_mut().filter(|error| error.code == Code::UnknownTemplate && error.help.is_none()) {
+        error.help = Some("templates include one another and files of `paths`, nothing else beside them".to_owned());
+    }
+    if errors.is_empty() { Ok((set, templates)) } else { Err(errors) }
+}
+
+/// Returns the loader of the files that the configuration names, or of those below `--include-root`.
+fn loader(args: &KrmArgs, set: &TemplateSet, paths: &[PathBuf], max: usize) -> Result<DirLoader, Box<Diagnostic>> {
+    let loader = DirLoader::jailed(&set.root)?.paths_from_here().source_bytes(max);
+    if args.language.include_root.is_some() {
+        return Ok(loader);
+    }
+    let below = |path: &PathBuf| Some(path.canonicalize().ok()?.strip_prefix(&set.root).ok()?.to_owned());
+    Ok(loader.only(paths.iter().filter_map(below)))
+}
+
+/// Renders the resources of one template.
+fn resources(template: &Template, inputs: Inputs<'_>) -> Result<Vec<(Identity, Data)>, Errors> {
+    let (mut text, mut session) = (String::new(), Session::new());
+    template.render_inputs(&mut session, inputs, &mut text).map_err(|mut error| {
+        template.explain(inputs, &mut error);
+        one(error)
+    })?;
+    let name = bulk::output_name(template.name(), &bulk::language_extensions());
+    let mut errors = OutputCheck::default().errors(OutputSyntax::Yaml, &name, &text);
+    if !errors.is_empty() {
+        template.show_writer(&mut session, inputs, &text, &mut errors);
+        return Err(errors);
+    }
+    let source = Source::new(name, text);
+    let documents = yaml::read(&source, &Limits { source_bytes: usize::MAX, ..Limits::default() })?;
+    let documents = documents.iter().filter(|document| document.kind != yaml::Kind::Null);
+    let resource = |document: &Node| match Identity::of(&document.to_data()) {
+        Ok(identity) => Ok((identity, document.to_data())),
+        Err(missing) => {
+            let message = format!("a document of `{}` is not a resource: {missing}", template.name());
+            Err(one(Diagnostic::new(Code::InputStructure, message).at(&source, document.span, "")))
+        }
+    };
+    documents.map(resource).collect()
+}
 
 /// The kind of the list, and of its configuration.
 const KINDS: [(&str, &str); 2] = [("ResourceList", "config.kubernetes.io/"), ("Dropforge", "dropforge.dev/")];
@@ -21,7 +158,7 @@ const KINDS: [(&str, &str); 2] = [("ResourceList", "config.kubernetes.io/"), ("D
 const KEYS: [&str; 3] = ["templates", "paths", "values"];
 
 /// A ResourceList.
-pub(super) struct ResourceList {
+struct ResourceList {
     source: Arc<Source>,
     root: Node,
     items: Vec<Data>,
@@ -30,13 +167,13 @@ pub(super) struct ResourceList {
 }
 
 /// The configuration of the function.
-pub(super) struct Config {
+struct Config {
     /// Names and texts of templates.
-    pub(super) templates: Vec<(String, String)>,
+    templates: Vec<(String, String)>,
     /// Template files and folders, with their places.
-    pub(super) paths: Vec<(PathBuf, Span)>,
+    paths: Vec<(PathBuf, Span)>,
     /// The values, and the resources as `items`.
-    pub(super) inputs: DataMap,
+    inputs: DataMap,
 }
 
 impl ResourceList {
@@ -44,7 +181,7 @@ impl ResourceList {
     ///
     /// # Errors
     /// Errors of reading YAML; `input.structure` for anything but a ResourceList.
-    pub(super) fn read(source: &Arc<Source>) -> Result<Self, Errors> {
+    fn read(source: &Arc<Source>) -> Result<Self, Errors> {
         let root = yaml::read_one(source, &Limits { source_bytes: usize::MAX, ..Limits::default() })?;
         let list = Self { source: source.clone(), root, items: Vec::new(), places: HashMap::new() };
         list.check_kind(&list.root, KINDS[0])?;
@@ -66,7 +203,7 @@ impl ResourceList {
     ///
     /// # Errors
     /// All of `input.structure` for what is missing, unknown or of another type.
-    pub(super) fn config(&self) -> Result<Config, Errors> {
+    fn config(&self) -> Result<Config, Errors> {
         let none = || vec![self.error("the list has no `functionConfig`".to_owned(), &self.root)];
         let config = self.root.get("functionConfig").ok_or_else(none)?;
         self.check_kind(config, KINDS[1])?;
@@ -121,7 +258,7 @@ impl ResourceList {
     ///
     /// # Errors
     /// `template.outside_root` for each that is not; `file.read_failed` if the directory cannot be read.
-    pub(super) fn check_paths(&self, paths: &[(PathBuf, Span)], root: Option<&Path>) -> Result<(), Errors> {
+    fn check_paths(&self, paths: &[(PathBuf, Span)], root: Option<&Path>) -> Result<(), Errors> {
         let root = Files::below(root.unwrap_or(Path::new("."))).map_err(|error| vec![error])?;
         let outside = paths.iter().filter(|(path, _)| !is_below(&root, path)).map(|(path, span)| {
             let error = outside(path, &root).at(&self.source, *span, "");
@@ -145,7 +282,7 @@ impl ResourceList {
     }
 
     /// Adds a resource in place of the one with its identity, whose file and position it keeps, or at the end.
-    pub(super) fn put(&mut self, identity: &Identity, mut item: Data) {
+    fn put(&mut self, identity: &Identity, mut item: Data) {
         match self.places.get(identity).and_then(|at| self.items.get_mut(*at)) {
             Some(old) => {
                 keep_annotations(old, &mut item);
@@ -156,7 +293,7 @@ impl ResourceList {
     }
 
     /// Returns the list as YAML, with the diagnostics as results.
-    pub(super) fn finish(self, found: &[Box<Diagnostic>]) -> String {
+    fn finish(self, found: &[Box<Diagnostic>]) -> String {
         let mut list = self.root.to_data().into_map().unwrap_or_default();
         list.insert("items".to_owned(), Data::List(self.items));
         list.shift_remove("results");
@@ -224,7 +361,7 @@ fn result(found: &Diagnostic) -> Data {
 
 /// The identity of a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Identity {
+struct Identity {
     api_version: String,
     kind: String,
     namespace: Option<String>,
@@ -236,7 +373,7 @@ impl Identity {
     ///
     /// # Errors
     /// A message about what is missing.
-    pub(super) fn of(item: &Data) -> Result<Self, String> {
+    fn of(item: &Data) -> Result<Self, String> {
         let text = |path: &str| item.at_path(path).and_then(Data::as_str).map(str::to_owned);
         let needed = |path: &str| text(path).ok_or_else(|| format!("it has no text at `{path}`"));
         Ok(Self {

@@ -1,4 +1,4 @@
-//! `dropforge push`: an artifact into an OCI registry.
+//! `dropforge push` and `dropforge pull`: artifacts in OCI registries.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,14 +7,16 @@ use clap::Args;
 use humansize::{DECIMAL, format_size};
 use serde_json::{Map, Value};
 
+use dropforge::bulk::write_file;
 use dropforge::bytecode::Bundle;
-use dropforge::remote::oci;
+use dropforge::diagnostics::{self, Code, Diagnostic};
+use dropforge::remote::Location;
+use dropforge::remote::oci::{self, Reference};
 
-use super::reference;
 use crate::artifacts;
 use crate::chart;
 use crate::exit::{Exit, Failed};
-use crate::input::InputFiles;
+use crate::input::{InputFiles, is_dash};
 use crate::output::print;
 use crate::stderr::Stderr;
 
@@ -59,4 +61,47 @@ fn annotations(bundle: &Bundle) -> BTreeMap<String, String> {
         (oci::DIGEST.to_owned(), hex(bundle.digest())),
         (oci::TEMPLATES.to_owned(), Value::Object(templates).to_string()),
     ])
+}
+
+/// Pull an artifact from an OCI registry
+///
+///     dropforge pull oci://ghcr.io/acme/templates:v3 -o templates.mpk
+///
+/// With a digest (`oci://ghcr.io/acme/templates@sha256:…`), any other content is
+/// an error. `stamp`, `render` and `check` take such references in place of
+/// templates.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct PullArgs {
+    /// Reference with a tag or a digest
+    #[arg(value_name = "oci://REGISTRY/NAME:TAG")]
+    url: String,
+    /// Write to this file, or to `-`
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+/// Runs the command.
+pub(crate) fn pull(args: &PullArgs, files: &mut InputFiles, stderr: &Stderr) -> Result<Exit, Failed> {
+    let reference = reference(&args.url)?;
+    let pulled = oci::pull(&reference, files.max_bytes())?;
+    match is_dash(&args.output) {
+        true => print(&pulled.bytes)?,
+        false => write_file(&args.output, &pulled.bytes, false).map(|_| ())?,
+    }
+    let size = format_size(pulled.bytes.len(), DECIMAL);
+    stderr.note(&format!("pulled {size} from oci://{}", reference.with_digest(pulled.digest)));
+    Ok(Exit::Ok)
+}
+
+/// Parses an argument of `push` and `pull`.
+///
+/// # Errors
+/// `store.bad_url` for anything but `oci://…`.
+fn reference(url: &str) -> diagnostics::Result<Reference> {
+    match Location::parse(url)? {
+        Some(Location::Registry(reference)) => Ok(reference),
+        _ => Err(Diagnostic::new(Code::BadUrl, format!("`{url}` is not a URL of an OCI registry"))
+            .with_help("write `oci://REGISTRY/NAME:TAG`")),
+    }
 }

@@ -1,22 +1,20 @@
 //! Charts of releases that are in repositories and registries. Renders read them from the lock and the cache, and use no
 //! network: `dropforge deps` writes both.
 
-mod cache;
-mod lock;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use dropforge::bulk::{Format, input};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::engine::path_from_here;
 use dropforge::files;
+use dropforge::stdlib::hashes::sha256;
+use dropforge::stdlib::strings::hex;
 use dropforge::text::{Source, Span};
+use dropforge::value::Data;
 
-pub(crate) use cache::ChartCache;
-#[cfg(feature = "remote")]
-pub(crate) use lock::LockedSchema;
-pub(crate) use lock::{LockedChart, ProjectLock};
-
+use crate::compile::user_dir;
 use crate::input::InputFiles;
 
 /// Maximum length of a schema.
@@ -184,4 +182,177 @@ fn fetch(chart: &RemoteChart, _: &ChartCache) -> Result<(PathBuf, LockedChart)> 
     let message = format!("cannot fetch `{}` {}: this build has no repositories of charts", chart.chart, chart.range);
     Err(Diagnostic::new(Code::Usage, message)
         .with_help("install a build with it: `cargo install --locked --path cli --profile dist --features remote`"))
+}
+
+/// Maximum length of a packed chart.
+const MAX: u64 = 64 << 20;
+
+/// A folder of packed charts or schemas.
+#[derive(Debug)]
+pub(crate) struct ChartCache {
+    pub(crate) dir: PathBuf,
+    pub(crate) ending: &'static str,
+}
+
+impl ChartCache {
+    /// Returns the cache of packed charts of this user: below `$DROPFORGE_CACHE`, or the user's cache directory.
+    ///
+    /// # Errors
+    /// `usage` if there is no such directory.
+    pub(crate) fn of_user() -> Result<Self> {
+        Self::named("charts", "tgz")
+    }
+
+    /// Returns the cache of schemas of this user.
+    ///
+    /// # Errors
+    /// Same as [`ChartCache::of_user`].
+    pub(crate) fn of_schemas() -> Result<Self> {
+        Self::named("schemas", "json")
+    }
+
+    fn named(name: &str, ending: &'static str) -> Result<Self> {
+        let set = std::env::var_os("DROPFORGE_CACHE").filter(|dir| !dir.is_empty()).map(PathBuf::from);
+        let dir = set.or_else(|| Some(user_dir()?.join("dropforge")));
+        let dir = dir.ok_or_else(|| {
+            Diagnostic::new(Code::Usage, "there is no directory for fetched charts").with_help("set `DROPFORGE_CACHE`")
+        })?;
+        Ok(Self { dir: dir.join(name), ending })
+    }
+
+    /// Returns the path of a chart.
+    pub(crate) fn path(&self, digest: &str) -> PathBuf {
+        let hex = digest.strip_prefix("sha256:").unwrap_or(digest);
+        self.dir.join(hex.get(..2).unwrap_or(hex)).join(format!("{hex}.{}", self.ending))
+    }
+
+    /// Returns the path of a chart if it is there.
+    ///
+    /// # Errors
+    /// `store.wrong_digest` if it was changed; `file.read_failed`.
+    pub(crate) fn find(&self, digest: &str) -> Result<Option<PathBuf>> {
+        let path = self.path(digest);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let bytes = files::read(&path, MAX).map_err(|error| files::unreadable(&path, error))?;
+        let found = hex(&sha256(&bytes));
+        if Some(found.as_str()) == digest.strip_prefix("sha256:") {
+            return Ok(Some(path));
+        }
+        let message = format!("the fetched file `{}` was changed", path.display());
+        Err(Diagnostic::new(Code::WrongDigest, message).with_help("delete it, then run `dropforge deps build`"))
+    }
+}
+
+/// The name of the file, beside the project file.
+const FILE: &str = "dropforge.lock";
+/// Maximum length of the file.
+const MAX_LOCK: u64 = 16 << 20;
+
+/// The lock of a project.
+#[derive(Debug)]
+pub(crate) struct ProjectLock {
+    path: PathBuf,
+    /// The charts, sorted by what the project says.
+    pub(crate) charts: Vec<LockedChart>,
+    /// The schemas, sorted by their URLs.
+    pub(crate) schemas: Vec<LockedSchema>,
+}
+
+/// A schema of a lock.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LockedSchema {
+    /// The URL.
+    pub(crate) url: String,
+    /// The digest of the document: `sha256:…`.
+    pub(crate) digest: String,
+}
+
+/// A chart of a lock.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LockedChart {
+    /// The text of the project.
+    pub(crate) chart: String,
+    /// The version or the range of the project; may be empty.
+    pub(crate) range: String,
+    /// The name of the chart.
+    pub(crate) name: String,
+    /// The version of the chart.
+    pub(crate) version: String,
+    /// The digest of the packed chart: `sha256:…`.
+    pub(crate) digest: String,
+    /// The URL that the chart was fetched from.
+    pub(crate) source: String,
+}
+
+impl ProjectLock {
+    /// Reads the lock beside a project file. Without one, it is empty.
+    ///
+    /// # Errors
+    /// `file.read_failed`, `input.syntax`, `input.structure`.
+    pub(crate) fn read(project: &Path) -> Result<Self> {
+        let path = project.parent().unwrap_or(Path::new("")).join(FILE);
+        if !path.exists() {
+            return Ok(Self { path, charts: Vec::new(), schemas: Vec::new() });
+        }
+        let text = files::read_text(&path, MAX_LOCK).map_err(|error| files::unreadable(&path, error))?;
+        let source = Source::new(path_from_here(&path), text);
+        let map = input::map(&source, Format::Toml)?;
+        let wrong = || {
+            Diagnostic::new(Code::InputStructure, format!("`{}` is not a lock of charts", path_from_here(&path)))
+                .at(&source, Span::default(), "")
+                .with_help("write it again: `dropforge deps update`")
+        };
+        let items = |key| match map.get(key) {
+            None => Ok(&[][..]),
+            Some(items) => items.as_list().ok_or_else(wrong),
+        };
+        let charts: Option<Vec<LockedChart>> = items("chart")?.iter().map(LockedChart::read).collect();
+        let schemas: Option<Vec<LockedSchema>> = items("schema")?.iter().map(LockedSchema::read).collect();
+        Ok(Self { charts: charts.ok_or_else(wrong)?, schemas: schemas.ok_or_else(wrong)?, path })
+    }
+
+    /// Returns the path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the path for messages.
+    pub(crate) fn shown(&self) -> String {
+        path_from_here(&self.path)
+    }
+
+    /// Returns the entry of a chart.
+    pub(crate) fn find(&self, chart: &RemoteChart) -> Option<&LockedChart> {
+        self.charts.iter().find(|one| one.chart == chart.chart && one.range == chart.range)
+    }
+}
+
+impl LockedChart {
+    fn read(item: &Data) -> Option<Self> {
+        let text = |key| item.get(key)?.as_str().map(str::to_owned);
+        let digest = text("digest").filter(|text| is_digest(text))?;
+        let range = text("range").unwrap_or_default();
+        Some(Self {
+            chart: text("chart")?,
+            range,
+            name: text("name")?,
+            version: text("version")?,
+            digest,
+            source: text("source")?,
+        })
+    }
+}
+
+impl LockedSchema {
+    fn read(item: &Data) -> Option<Self> {
+        let text = |key| item.get(key)?.as_str().map(str::to_owned);
+        Some(Self { url: text("url")?, digest: text("digest").filter(|text| is_digest(text))? })
+    }
+}
+
+fn is_digest(text: &str) -> bool {
+    let is_hex = |text: &str| text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    text.strip_prefix("sha256:").is_some_and(is_hex)
 }
