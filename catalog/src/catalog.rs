@@ -10,11 +10,11 @@ use tokio::runtime::Handle;
 use uuid::Uuid;
 
 use super::fair::{Gate, Pass};
-use super::keys::KnownKeys;
 use super::quota::{Ledger, Quotas, Reserved};
 use super::render::{self, Renderer};
 use super::store::{self, Purged, Store, Usage};
 use super::{Actor, CatalogError, Result, Timestamp, now};
+use crate::keys::KnownKeys;
 
 /// Number of generators whose last recorded activity is kept in memory.
 const ACTIVITY_CACHE: NonZeroUsize = NonZeroUsize::new(4096).unwrap();

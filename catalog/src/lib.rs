@@ -7,8 +7,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `model` | rows, which are also the objects of the REST API |
-//! | `access`, `keys` | actors, permissions and keys |
-//! | `audit` | the audit trail |
+//! | `access`, `keys` | actors, permissions, the audit trail, and keys |
 //! | [`validation`], [`matching`], [`parameters`], [`review`] | rules: lengths, labels and annotations, schemas, templates checked against their schemas |
 //! | [`render`] | compiled templates and the threads that render them |
 //! | `fair` | turns: callers share threads, connections and the writer |
@@ -23,7 +22,6 @@
 )]
 
 mod access;
-mod audit;
 mod catalog;
 mod content;
 mod error;
@@ -45,8 +43,7 @@ pub mod store;
 mod templates;
 pub mod validation;
 
-pub use access::Actor;
-pub use audit::{AuditEntry, Origin};
+pub use access::{Actor, AuditEntry, Origin};
 pub use catalog::Catalog;
 pub use content::{Content, Encoding, Language, checksum};
 pub use error::{CatalogError, ErrorKind, Result, diagnostic, finding_line};

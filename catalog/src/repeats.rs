@@ -10,9 +10,9 @@
 
 use uuid::Uuid;
 
-use super::keys::{Pak, random_text};
 use super::store::{Guard, IdempotencyToken, StoreError, StoreResult, Usage};
 use super::{Catalog, CatalogError, ErrorKind, KeyRow, Result};
+use crate::keys::{Pak, random_text};
 
 const SEEDS: &str = "dropforge catalog 2026-11 seed of the keys of repeated requests";
 const KEYS: &str = "dropforge catalog 2026-11 key of a repeated request";

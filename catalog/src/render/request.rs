@@ -8,10 +8,9 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
+use super::ParameterLayers;
 use super::compiled::{Body, Compiled, Compiler, NAME};
-use super::layers::ParameterLayers;
-use super::pool::busy;
-use super::scratch::{Scratch, error_json, error_line, failed};
+use super::pool::{Scratch, busy, error_json, error_line, failed};
 use crate::error::{CatalogError, ErrorKind, Result};
 use crate::model::TemplateVersion;
 use crate::objects::ParameterSet;

@@ -1,27 +1,30 @@
 //! Request extractors. Their statuses are those of Brokkr's service: 400 for an unreadable path, query or JSON, 415 for
 //! an unexpected content type, 422 for JSON of the error shape. Bodies in memory are counted, so that slow and large ones
-//! cannot fill it.
+//! cannot fill it. A caller is known by the key in the `Authorization` header, with or without `Bearer`.
 
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{self, FromRequest, FromRequestParts, OriginalUri, Request};
+use axum::extract::{self, FromRequest, FromRequestParts, OriginalUri, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::Response;
 use hyper::body::Body as _;
 use percent_encoding::percent_decode_str;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
 use tokio::time::timeout;
 
-use super::authentication::{Caller, pak};
+use super::observe::{client_address, with_origin};
 use super::response::{ApiError, Result};
 use super::service::Service;
-use crate::fair::Held;
+use crate::error::STORE_UNAVAILABLE;
+use crate::fair::{Held, Identity};
 use crate::store::IdempotencyToken;
-use crate::{CatalogError, ErrorKind, KeySeed, checksum};
+use crate::{Actor, CatalogError, ErrorKind, KeyRow, KeySeed, Origin, Role, checksum};
 
 /// Maximum length of an idempotency key.
 const LONGEST_KEY: usize = 255;
@@ -270,6 +273,86 @@ fn unreadable(error: &axum::Error, limit: usize) -> ApiError {
         cause = error.source();
     }
     too_large(limit)
+}
+
+/// An authenticated caller. Routes that need a key extract it from the request.
+#[derive(Debug, Clone)]
+pub(super) struct Caller {
+    /// The actor that holds the key.
+    pub(super) actor: Actor,
+    /// Identifies the key without revealing it.
+    pub(super) key: String,
+}
+
+/// Authenticates a request and applies the rate limit of its key. Requests made in this process are already
+/// authenticated.
+pub(super) async fn authenticate(
+    State(service): State<Arc<Service>>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response> {
+    if let Some(&Caller { actor, .. }) = request.extensions().get() {
+        let origin = Origin { role: Some(Role::Admin), key_name: Some("local".to_owned()), ..Origin::default() };
+        return Ok(Identity::Caller(actor).scope(with_origin(origin, request, next)).await);
+    }
+    let pak = pak(request.headers()).ok_or_else(unknown)?;
+    let key = key_id(pak);
+    let (actor, row) = identify(&service, pak, &key).await?;
+    service.within_rate(&key)?;
+    let origin = Origin { address: client_address(&request, service.settings.behind_proxy), ..Origin::of_key(&row) };
+    request.extensions_mut().insert(Caller { actor, key });
+    Ok(Identity::Caller(actor).scope(with_origin(origin, request, next)).await)
+}
+
+/// Identifies the holder of a key. Only callers with keys that were valid before learn why the store cannot say it.
+async fn identify(service: &Service, pak: &str, key: &str) -> Result<(Actor, KeyRow), CatalogError> {
+    let identified = service.catalog.identify(pak).await;
+    match &identified {
+        Ok(_) => service.readiness.remember(key),
+        Err(error) if error.kind == ErrorKind::Unauthorized => service.readiness.forget(key),
+        Err(_) => {}
+    }
+    identified.map_err(|error| {
+        if error.code != STORE_UNAVAILABLE || service.readiness.knows(key) {
+            return error;
+        }
+        CatalogError { message: "the service is unavailable: retry later".to_owned(), ..error }
+    })
+}
+
+/// Returns `true` if the request has a valid key, or one that was valid before if the store cannot say it.
+pub(super) async fn has_known_key(service: &Service, headers: &HeaderMap) -> bool {
+    let Some(pak) = pak(headers) else { return false };
+    let key = key_id(pak);
+    identify(service, pak, &key).await.is_ok() || service.readiness.knows(&key)
+}
+
+/// Identifies a key without revealing it.
+fn key_id(pak: &str) -> String {
+    checksum(pak)[..32].to_owned()
+}
+
+/// The key of a request.
+pub(super) fn pak(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let (Some(only), None) = (values.next(), values.next()) else { return None };
+    let text = only.to_str().ok()?.trim();
+    match text.split_once(' ') {
+        None => Some(text),
+        Some((scheme, pak)) => scheme.eq_ignore_ascii_case("bearer").then(|| pak.trim()),
+    }
+}
+
+fn unknown() -> ApiError {
+    ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "a key is required")
+}
+
+impl<S: Sync> FromRequestParts<S> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
+        parts.extensions.get().cloned().ok_or_else(unknown)
+    }
 }
 
 #[cfg(test)]

@@ -13,21 +13,15 @@
 //! # }
 //! ```
 
-mod authentication;
 mod connections;
 mod driver;
 mod extract;
 mod list;
-mod metrics;
 mod observe;
-mod page;
-mod places;
-mod preconditions;
 mod response;
 mod routes;
 mod service;
 mod settings;
-mod tls;
 
 use std::sync::Arc;
 
@@ -40,14 +34,13 @@ use serde_json::Value as Json;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{Actor, Catalog, CatalogError, ErrorKind, Result, render};
-use authentication::Caller;
+use extract::Caller;
 use service::Service;
 
 pub use connections::{MAX_HEAD_BYTES, MAX_HEADERS, Server};
 pub(crate) use extract::MayBePacked;
 pub use response::{WARNING_COUNT, WARNINGS};
-pub use settings::{Exchange, Log, Settings};
-pub use tls::Tls;
+pub use settings::{Exchange, Log, Settings, Tls};
 
 /// The routes of a catalog, called as an administrator. Its end closes the store, so that an SQLite file is whole.
 pub struct InProcess {

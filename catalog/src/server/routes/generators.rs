@@ -8,11 +8,10 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::Shared;
-use crate::server::authentication::Caller;
-use crate::server::extract::{Json, Path, Query, RequestBody};
+use crate::server::extract::{Caller, Json, Path, Query, RequestBody};
 use crate::server::list::{PageQuery, Paging, list};
-use crate::server::preconditions::{self, Preconditions};
-use crate::server::response::{ApiResponse, Result};
+use crate::server::response;
+use crate::server::response::{ApiResponse, Preconditions, Result};
 use crate::{Actor, Catalog, CatalogError, Generator, GeneratorChange, GeneratorInput, KeyInput, KeyRow, Role};
 
 /// The routes.
@@ -62,7 +61,7 @@ async fn create_generator(
 
 /// A response with a generator and its key.
 fn with_key((generator, pak, replayed): (Generator, String, bool)) -> Result<ApiResponse> {
-    let tag = preconditions::generator_etag(&generator);
+    let tag = response::generator_etag(&generator);
     Ok(ApiResponse::created(&CreateGeneratorResponse { generator, pak })?.with_key_etag(&tag).with_replayed(replayed))
 }
 
@@ -80,7 +79,7 @@ async fn get_generator(
     preconditions: Preconditions,
 ) -> Result<ApiResponse> {
     let generator = service.catalog.generator(caller.actor, id).await?;
-    Ok(ApiResponse::ok(&generator)?.or_not_modified(&preconditions::generator_etag(&generator), &preconditions))
+    Ok(ApiResponse::ok(&generator)?.or_not_modified(&response::generator_etag(&generator), &preconditions))
 }
 
 /// Changes a generator. Absent fields keep their values.
@@ -99,9 +98,9 @@ async fn update_generator(
     Json { value, .. }: Json<GeneratorChange>,
 ) -> Result<ApiResponse> {
     let present = async { Ok(service.catalog.generator(caller.actor, id).await?.updated_at) };
-    let expected = preconditions.expected(present, preconditions::change_etag).await?;
+    let expected = preconditions.expected(present, response::change_etag).await?;
     let generator = service.catalog.update_generator(caller.actor, id, &value, expected).await?;
-    Ok(ApiResponse::ok(&generator)?.with_etag(&preconditions::generator_etag(&generator)))
+    Ok(ApiResponse::ok(&generator)?.with_etag(&response::generator_etag(&generator)))
 }
 
 /// Deletes a generator with its templates and stacks, and revokes its keys.
@@ -117,7 +116,7 @@ async fn delete_generator(
     preconditions: Preconditions,
 ) -> Result<ApiResponse> {
     let present = async { Ok(service.catalog.generator(caller.actor, id).await?.updated_at) };
-    let expected = preconditions.expected(present, preconditions::change_etag).await?;
+    let expected = preconditions.expected(present, response::change_etag).await?;
     service.catalog.delete_generator(caller.actor, id, expected).await?;
     Ok(ApiResponse::no_content())
 }
@@ -172,7 +171,7 @@ async fn create_key(
     Json { value, token, .. }: Json<KeyInput>,
 ) -> Result<ApiResponse> {
     let (key, pak, replayed) = service.catalog.create_key(caller.actor, &value, token.as_ref()).await?;
-    let tag = preconditions::row_etag(key.id);
+    let tag = response::row_etag(key.id);
     Ok(ApiResponse::created(&CreateKeyResponse { key, pak })?.with_key_etag(&tag).with_replayed(replayed))
 }
 
@@ -199,7 +198,7 @@ async fn revoke_key(
     Query(RevokeQuery { force }): Query<RevokeQuery>,
     preconditions: Preconditions,
 ) -> Result<ApiResponse> {
-    preconditions.check_if_match(&preconditions::row_etag(id))?;
+    preconditions.check_if_match(&response::row_etag(id))?;
     service.catalog.revoke_key(caller.actor, id, force).await?;
     Ok(ApiResponse::no_content())
 }

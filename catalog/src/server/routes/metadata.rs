@@ -9,10 +9,9 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::Shared;
-use crate::server::authentication::Caller;
-use crate::server::extract::{Json, Path};
-use crate::server::preconditions::{self, Preconditions};
-use crate::server::response::{ApiError, ApiResponse, Result};
+use crate::server::extract::{Caller, Json, Path};
+use crate::server::response;
+use crate::server::response::{ApiError, ApiResponse, Preconditions, Result};
 use crate::store::IdempotencyToken;
 use crate::{CatalogError, MetadataKind, MetadataOwner, MetadataRow};
 
@@ -145,7 +144,7 @@ async fn add<T: From<MetadataRow> + Serialize>(
     token: Option<&IdempotencyToken>,
 ) -> Result<ApiResponse> {
     let (row, replayed) = service.catalog.add_metadata(caller.actor, owner, new, token).await?;
-    let tag = preconditions::row_etag(row.id);
+    let tag = response::row_etag(row.id);
     Ok(ApiResponse::created(&T::from(row))?.with_etag(&tag).with_replayed(replayed))
 }
 
@@ -160,7 +159,7 @@ async fn remove(
         let rows = service.catalog.metadata(caller.actor, owner, kind).await?;
         // A row that is absent is not found later.
         let present = rows.into_iter().find(|row| row.key == key).map(|row| row.id);
-        present.map_or(Ok(()), |id| preconditions.check_if_match(&preconditions::row_etag(id)))?;
+        present.map_or(Ok(()), |id| preconditions.check_if_match(&response::row_etag(id)))?;
         present
     } else {
         None

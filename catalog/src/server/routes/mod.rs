@@ -1,18 +1,19 @@
 //! The routes. Each declares its own responses; those common to all routes are added to the OpenAPI description.
+//! The files of the web page are embedded, and it loads nothing from other hosts.
 
 mod generators;
 mod metadata;
 mod objects;
 mod operations;
-mod stacks;
 mod stamp;
 mod templates;
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::{StatusCode, Uri};
+use axum::http::{StatusCode, Uri, header};
 use axum::middleware::{self, from_fn_with_state};
+use axum::routing::get;
 use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn, PathItem};
 use utoipa::openapi::schema::{Object, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
@@ -21,9 +22,10 @@ use utoipa::openapi::{
 };
 use utoipa_axum::router::OpenApiRouter;
 
-use super::response::ApiError;
+use super::response::{ApiError, ApiResponse, Preconditions};
 use super::service::Service;
-use super::{authentication, observe, page};
+use super::{extract, observe};
+use crate::checksum;
 
 pub(super) use operations::probe_router;
 
@@ -40,7 +42,7 @@ fn authenticated() -> OpenApiRouter<Shared> {
         .merge(metadata::routes())
         .merge(objects::routes())
         .merge(operations::routes())
-        .merge(stacks::routes())
+        .merge(templates::stack_routes())
         .merge(stamp::routes())
         .merge(templates::routes());
     add_common_responses(routes.get_openapi_mut());
@@ -65,12 +67,12 @@ pub(super) fn description() -> OpenApi {
 
 /// All routes.
 pub(super) fn router(service: &Shared) -> Router {
-    let authenticate = from_fn_with_state(service.clone(), authentication::authenticate);
+    let authenticate = from_fn_with_state(service.clone(), extract::authenticate);
     let authenticated = Router::from(authenticated()).route_layer(authenticate.clone());
     let metrics = Router::from(metrics()).route_layer(authenticate);
     Router::from(operations::open_routes())
         .merge(metrics)
-        .merge(page::routes())
+        .merge(routes())
         .nest(ROOT, authenticated)
         .fallback(unknown)
         .method_not_allowed_fallback(not_allowed)
@@ -189,6 +191,96 @@ fn error_response(description: &str) -> RefOr<utoipa::openapi::Response> {
     RefOr::T(ResponseBuilder::new().description(description).content("application/json", content).build())
 }
 
+/// The document, which shows the view of its address.
+const DOCUMENT: &str = include_str!("../page/index.html");
+
+/// Addresses of views. The document is served at each.
+const ADDRESSES: &[&str] = &[
+    "/",
+    "/templates",
+    "/templates/new",
+    "/templates/{id}",
+    "/templates/{owner}/{name}",
+    "/stacks",
+    "/stacks/{id}",
+    "/objects/{id}",
+    "/keys",
+    "/audit",
+];
+
+/// A row of [`FILES`].
+macro_rules! file {
+    ($name:literal) => {
+        (concat!("/page/", $name), include_str!(concat!("../page/", $name)))
+    };
+}
+
+/// Paths and texts of the files that the document loads.
+const FILES: &[(&str, &str)] = &[
+    file!("api.js"),
+    file!("app.js"),
+    file!("audit.js"),
+    file!("base.css"),
+    file!("changes.js"),
+    file!("code.js"),
+    file!("colour.js"),
+    file!("compare.js"),
+    file!("diff.js"),
+    file!("dom.js"),
+    file!("edit.js"),
+    file!("errors.js"),
+    file!("fields.js"),
+    file!("form.js"),
+    file!("icon.svg"),
+    file!("json.js"),
+    file!("keys.js"),
+    file!("list.js"),
+    file!("object.js"),
+    file!("parts.css"),
+    file!("router.js"),
+    file!("schema.js"),
+    file!("session.js"),
+    file!("signin.js"),
+    file!("stack.js"),
+    file!("stacks.js"),
+    file!("tabs.js"),
+    file!("template.js"),
+    file!("templates.js"),
+    file!("use.js"),
+    file!("why.js"),
+    file!("words.js"),
+];
+
+/// Only resources from this host, and no framing.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The routes of the page.
+pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    let documents = ADDRESSES.iter().map(|&path| (path, DOCUMENT));
+    documents.chain(FILES.iter().copied()).fold(Router::new(), |router, (path, text)| {
+        let tag = checksum(text);
+        router.route(path, get(move |have: Preconditions| async move { file(path, text, &tag, &have) }))
+    })
+}
+
+/// The content type of a path. Addresses have no extension.
+fn content_type(path: &str) -> &'static str {
+    match path.rsplit_once('.') {
+        Some((_, "js")) => "text/javascript; charset=utf-8",
+        Some((_, "css")) => "text/css; charset=utf-8",
+        Some((_, "svg")) => "image/svg+xml",
+        _ => "text/html; charset=utf-8",
+    }
+}
+
+fn file(path: &str, text: &str, tag: &str, have: &Preconditions) -> ApiResponse {
+    ApiResponse::text(content_type(path), text.to_owned())
+        .or_not_modified(tag, have)
+        .with(header::CONTENT_SECURITY_POLICY, POLICY)
+        .with(header::REFERRER_POLICY, "no-referrer")
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -212,5 +304,35 @@ mod tests {
         let described: BTreeSet<_> = description().paths.paths.into_keys().collect();
         assert!(routed.len() > 20, "{routed:?}");
         assert_eq!(routed, described);
+    }
+}
+
+#[cfg(test)]
+mod page_tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_folder_is_served() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/server/page");
+        let names = std::fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry").file_name());
+        let paths = names.map(|name| format!("/page/{}", name.display())).filter(|path| path != "/page/index.html");
+        let served = FILES.iter().map(|&(path, _)| path.to_owned());
+        assert_eq!(paths.collect::<BTreeSet<_>>(), served.collect::<BTreeSet<_>>());
+    }
+
+    #[test]
+    fn every_address_of_the_page_is_served() {
+        let (_, app) = FILES.iter().find(|(path, _)| *path == "/page/app.js").expect("the script");
+        let (_, routes) = app.split_once("const ROUTES = [").expect("the routes");
+        let patterns = routes.lines().map_while(|line| match line.trim() {
+            "" => Some(""),
+            line => line.strip_prefix("[\"").and_then(|line| line.split('"').next()),
+        });
+        let braced = |part: &str| part.strip_prefix(':').map_or(part.to_owned(), |name| format!("{{{name}}}"));
+        let path = |pattern: &str| pattern.split('/').map(braced).collect::<Vec<_>>().join("/");
+        let patterns: Vec<_> = patterns.filter(|pattern| !pattern.is_empty()).map(path).collect();
+        assert_eq!(patterns, ADDRESSES);
     }
 }

@@ -11,11 +11,9 @@ use uuid::Uuid;
 
 use super::Shared;
 use super::templates::parse_owner;
-use crate::server::authentication::Caller;
-use crate::server::extract::{Json, Path, Query, RequestBody};
+use crate::server::extract::{Caller, Json, Path, Query, RequestBody};
 use crate::server::list::{PageQuery, Paging, list};
-use crate::server::preconditions::Preconditions;
-use crate::server::response::{ApiError, ApiResponse, Result};
+use crate::server::response::{ApiError, ApiResponse, Preconditions, Result};
 use crate::{
     Catalog, CatalogError, Changes, DeploymentObject, FailureOrder, Instantiation, Provenance, TemplateSelector,
     Verification,

@@ -14,8 +14,7 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::Shared;
-use crate::server::authentication::{Caller, has_known_key};
-use crate::server::extract::{Json, Query};
+use crate::server::extract::{Caller, Json, Query, has_known_key};
 use crate::server::list::{PageQuery, Paging, list};
 use crate::server::response::{ApiError, ApiResponse, Result};
 use crate::store::{Purged, StoreError};

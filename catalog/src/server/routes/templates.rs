@@ -1,4 +1,4 @@
-//! Template versions: each is a resource of its own, the newest is found by its name.
+//! Template versions: each is a resource of its own, the newest is found by its name. Stacks.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use uuid::Uuid;
 
 use super::Shared;
 use crate::review::Review;
-use crate::server::authentication::Caller;
-use crate::server::extract::{Json, MayBePacked, Path, Query, TemplateBody};
+use crate::server::extract::{Caller, Json, MayBePacked, Path, Query, TemplateBody};
 use crate::server::list::{PageQuery, Paging, list};
-use crate::server::preconditions::{self, Preconditions};
-use crate::server::response::{ApiError, ApiResponse, Result};
+use crate::server::response;
+use crate::server::response::{ApiError, ApiResponse, Preconditions, Result};
 use crate::store::TemplateSearch;
 use crate::{
-    Catalog, CatalogError, Content, Created, Encoding, Language, Owner, TemplateChange, TemplateInput, TemplateVersion,
+    Catalog, CatalogError, Content, Created, Encoding, Language, Owner, Stack, StackInput, TemplateChange,
+    TemplateInput, TemplateVersion,
 };
 
 /// The routes.
@@ -146,7 +146,7 @@ async fn create_template(
 
 /// Adds the headers of a created version.
 fn with_headers(response: ApiResponse, created: &Created<TemplateVersion>) -> Result<ApiResponse> {
-    let tag = preconditions::row_etag(created.row.id);
+    let tag = response::row_etag(created.row.id);
     Ok(response.with_etag(&tag).with_warnings(&created.warnings).with_replayed(created.replayed))
 }
 
@@ -182,7 +182,7 @@ async fn get_template(
     preconditions: Preconditions,
 ) -> Result<ApiResponse> {
     let template = service.catalog.template(caller.actor, id).await?;
-    Ok(ApiResponse::ok(&template)?.or_not_modified(&preconditions::row_etag(template.id), &preconditions))
+    Ok(ApiResponse::ok(&template)?.or_not_modified(&response::row_etag(template.id), &preconditions))
 }
 
 /// Creates the next version of a template, with the labels and annotations of the given version.
@@ -215,7 +215,7 @@ async fn update_template(
         Ok(service.catalog.newest(caller.actor, owner, &template.name).await?.id)
     };
     let (actor, token) = (caller.actor, token.as_ref());
-    let expected = match preconditions.expected(newest, |id| preconditions::row_etag(*id)).await {
+    let expected = match preconditions.expected(newest, |id| response::row_etag(*id)).await {
         // The newest version may be the one that this request created before.
         Err(error) if service.catalog.replayed(token).await?.is_none() => return Err(error.into()),
         expected => expected.unwrap_or_default(),
@@ -236,7 +236,7 @@ async fn delete_template(
     Path(id): Path<Uuid>,
     preconditions: Preconditions,
 ) -> Result<ApiResponse> {
-    preconditions.check_if_match(&preconditions::row_etag(id))?;
+    preconditions.check_if_match(&response::row_etag(id))?;
     service.catalog.delete_template(caller.actor, id).await?;
     Ok(ApiResponse::no_content())
 }
@@ -265,7 +265,7 @@ async fn get_newest_template(
     preconditions: Preconditions,
 ) -> Result<ApiResponse> {
     let template = service.catalog.newest(caller.actor, parse_owner(owner.as_deref())?, &name).await?;
-    Ok(ApiResponse::ok(&template)?.or_not_modified(&preconditions::row_etag(template.id), &preconditions))
+    Ok(ApiResponse::ok(&template)?.or_not_modified(&response::row_etag(template.id), &preconditions))
 }
 
 /// Parses the owner of a request.
@@ -294,4 +294,113 @@ async fn list_template_versions(
 ) -> Result<ApiResponse> {
     let read = move |catalog: Catalog, page| async move { catalog.history(caller.actor, id, &page).await };
     list(&service, paging, read, |row| row.id).await
+}
+
+/// The stack_routes.
+pub(super) fn stack_routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::default().routes(routes!(list_stacks, create_stack)).routes(routes!(
+        get_stack,
+        update_stack,
+        delete_stack
+    ))
+}
+
+/// Query parameters of the list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct StacksQuery {
+    /// Only the stacks of this generator. For administrators and read-only keys.
+    pak_id: Option<Uuid>,
+}
+
+/// Lists all stacks that the caller can read.
+#[utoipa::path(get, path = "/stacks", tag = "stacks", params(StacksQuery, PageQuery), responses(
+    (status = 200, body = [Stack], description = "The stacks."),
+    (status = 403, body = CatalogError, description = "`stacks_list_denied`"),
+))]
+async fn list_stacks(
+    State(service): State<Shared>,
+    caller: Caller,
+    Query(StacksQuery { pak_id }): Query<StacksQuery>,
+    paging: Paging,
+) -> Result<ApiResponse> {
+    let read = move |catalog: Catalog, page| async move { catalog.stacks(caller.actor, pak_id, &page).await };
+    list(&service, paging, read, |row| row.id).await
+}
+
+/// Creates a stack.
+#[utoipa::path(post, path = "/stacks", tag = "stacks", request_body = StackInput,
+    responses(
+        (status = 201, body = Stack, description = "The stack."),
+        (status = 403, body = CatalogError, description = "`stack_create_denied`, `stack_generator_mismatch`"),
+        (status = 409, body = CatalogError, description = "`unique_violation`"),
+        (status = 422, body = CatalogError, description = "`foreign_key_violation`, `invalid_body`, `idempotency_key_reused`"),
+    ))]
+async fn create_stack(
+    State(service): State<Shared>,
+    caller: Caller,
+    Json { value, token, .. }: Json<StackInput>,
+) -> Result<ApiResponse> {
+    let (stack, replayed) = service.catalog.create_stack(caller.actor, &value, token.as_ref()).await?;
+    Ok(ApiResponse::created(&stack)?.with_etag(&response::change_etag(&stack.updated_at)).with_replayed(replayed))
+}
+
+/// Returns a stack.
+#[utoipa::path(get, path = "/stacks/{id}", tag = "stacks", params(("id" = Uuid, Path)), responses(
+    (status = 200, body = Stack, description = "The stack."),
+    (status = 304, description = "The client has the current state."),
+    (status = 403, body = CatalogError, description = "`stack_not_owned`"),
+    (status = 404, body = CatalogError, description = "`stack_not_found`"),
+))]
+async fn get_stack(
+    State(service): State<Shared>,
+    caller: Caller,
+    Path(id): Path<Uuid>,
+    preconditions: Preconditions,
+) -> Result<ApiResponse> {
+    let stack = service.catalog.stack(caller.actor, id).await?;
+    Ok(ApiResponse::ok(&stack)?.or_not_modified(&response::change_etag(&stack.updated_at), &preconditions))
+}
+
+/// Changes a stack.
+#[utoipa::path(put, path = "/stacks/{id}", tag = "stacks",
+    params(("id" = Uuid, Path)),
+    request_body = Stack, responses(
+        (status = 200, body = Stack, description = "The changed stack."),
+        (status = 400, body = CatalogError, description = "`stack_id_mismatch`, `invalid_path`, `invalid_json`"),
+        (status = 403, body = CatalogError, description = "`stack_not_owned`"),
+        (status = 404, body = CatalogError, description = "`stack_not_found`"),
+        (status = 409, body = CatalogError, description = "`unique_violation`"),
+        (status = 412, body = CatalogError, description = "`precondition_failed`"),
+        (status = 422, body = CatalogError, description = "`foreign_key_violation`, `invalid_body`"),
+    ))]
+async fn update_stack(
+    State(service): State<Shared>,
+    caller: Caller,
+    Path(id): Path<Uuid>,
+    preconditions: Preconditions,
+    Json { value, .. }: Json<Stack>,
+) -> Result<ApiResponse> {
+    let present = async { Ok(service.catalog.stack(caller.actor, id).await?.updated_at) };
+    let expected = preconditions.expected(present, response::change_etag).await?;
+    let stack = service.catalog.update_stack(caller.actor, id, &value, expected).await?;
+    Ok(ApiResponse::ok(&stack)?.with_etag(&response::change_etag(&stack.updated_at)))
+}
+
+/// Deletes a stack and its objects.
+#[utoipa::path(delete, path = "/stacks/{id}", tag = "stacks", params(("id" = Uuid, Path)), responses(
+    (status = 204, description = "Deleted."),
+    (status = 403, body = CatalogError, description = "`stack_not_owned`"),
+    (status = 404, body = CatalogError, description = "`stack_not_found`"),
+))]
+async fn delete_stack(
+    State(service): State<Shared>,
+    caller: Caller,
+    Path(id): Path<Uuid>,
+    preconditions: Preconditions,
+) -> Result<ApiResponse> {
+    let present = async { Ok(service.catalog.stack(caller.actor, id).await?.updated_at) };
+    let expected = preconditions.expected(present, response::change_etag).await?;
+    service.catalog.delete_stack(caller.actor, id, expected).await?;
+    Ok(ApiResponse::no_content())
 }

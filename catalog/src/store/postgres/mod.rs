@@ -13,8 +13,8 @@ use sqlx::pool::PoolOptions;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{ConnectOptions, Connection as _, Executor as _, PgPool};
 
+use super::{Connections, Migrations, WorkFuture, describe, migrator};
 use crate::fair::Load;
-use crate::store::connections::{Connections, Migrations, WorkFuture, describe, migrator};
 use crate::store::{StoreError, StoreResult};
 use sql::guard::guarded;
 use watch::Watch;

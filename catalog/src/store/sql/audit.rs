@@ -7,10 +7,9 @@ use uuid::Uuid;
 
 use super::super::Connection;
 use super::rows::{limit, rows, statement};
-use crate::audit::{AuditEntry, Origin};
+use crate::access::{AuditEntry, Origin};
 use crate::model::{MetadataKind, MetadataOwner, now};
-use crate::store::connections::WorkFuture;
-use crate::store::{Page, StoreResult, new_id};
+use crate::store::{Page, StoreResult, WorkFuture, new_id};
 
 /// The kind of a changed object.
 #[derive(Debug, Clone, Copy)]

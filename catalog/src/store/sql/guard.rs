@@ -7,9 +7,8 @@ use super::super::{Connection, SWEEP, lock};
 use super::rows::{execute_one, require_generator, rows, statement};
 use super::{stacks, templates};
 use crate::model::{Role, Timestamp, now};
-use crate::store::connections::WorkFuture;
 use crate::store::types::{Guard, Requirement};
-use crate::store::{IdempotencyToken, StoreError, StoreResult};
+use crate::store::{IdempotencyToken, StoreError, StoreResult, WorkFuture};
 
 /// Work that is carried out if the conditions of the current task hold. Call it in the task of the request.
 pub fn guarded<T, F>(

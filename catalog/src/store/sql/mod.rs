@@ -15,7 +15,7 @@ use chrono::SecondsFormat;
 use uuid::Uuid;
 
 use super::{Backend, CREATE_OBJECT, CREATE_OBJECT_ALONE};
-use crate::audit::AuditEntry;
+use crate::access::AuditEntry;
 use crate::fair::Load;
 use crate::model::{
     DeploymentObject, Generator, KeyRow, MetadataKind, MetadataOwner, MetadataRow, Provenance, Stack, TemplateVersion,

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::super::{Connection, Db, Row};
 use super::rows::{Arguments, limit, owner_id, rows, statement};
-use crate::audit::Origin;
+use crate::access::Origin;
 use crate::model::{DeploymentObject, Provenance};
 use crate::store::{Instance, InstantiationRows, Metadata, NewObject, Page, StoreResult, new_id};
 

@@ -5,7 +5,7 @@ use sqlx::{Database, Error, FromRow, Row as _};
 use uuid::Uuid;
 
 use super::super::{Connection, Db, LIVE_GENERATOR, Row};
-use crate::audit::AuditEntry;
+use crate::access::AuditEntry;
 use crate::content::Language;
 use crate::model::{DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, TemplateVersion};
 use crate::store::{Counts, Page, StoreError, StoreResult};

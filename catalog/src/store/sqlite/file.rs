@@ -11,7 +11,7 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
-use crate::store::connections::{Migrations, describe, migrator};
+use crate::store::{Migrations, describe, migrator};
 use crate::store::{StoreError, StoreResult};
 
 pub(super) const MIGRATIONS: &Migrations = &[

@@ -5,7 +5,6 @@
 
 mod backup;
 mod file;
-mod seal;
 // The statements are written once and compiled for the types of each database.
 #[allow(clippy::duplicate_mod)]
 #[path = "../sql/mod.rs"]
@@ -20,7 +19,7 @@ use sqlx::pool::PoolOptions;
 
 use crate::fair::Load;
 use crate::store::StoreResult;
-use crate::store::connections::{Connections, WorkFuture};
+use crate::store::{Connections, WorkFuture};
 use sql::guard::guarded;
 use writer::Writer;
 

@@ -12,7 +12,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::fair::{Bounds, Identity, Load, Turns};
-use crate::store::connections::WorkFuture;
+use crate::store::WorkFuture;
 use crate::store::{StoreError, StoreResult};
 
 /// Maximum number of requests in one commit, so that none waits too long for the others.
