@@ -91,7 +91,7 @@ fn expressions() -> Program {
     let (limits, registry) = (Limits::default(), hcl::registry());
     let parsed = hcl::Expression::new(&Source::new("e", EXPRESSIONS), &registry, &limits).expect("it parses");
     let (tree, root) = parsed.tree();
-    let ids = hcl::syntax::analysis::static_list(tree, root).expect("a list");
+    let ids = hcl::syntax::static_list(tree, root).expect("a list");
     hcl::lower::lower_expressions(tree, ids, &registry, &limits).expect("it compiles")
 }
 

@@ -4,7 +4,7 @@
 use dropforge::bytecode::ImportKind;
 use dropforge::dialect::hcl::builtins::{opentofu, stdlib};
 use dropforge::dialect::hcl::values::convert::convert;
-use dropforge::dialect::hcl::values::equality::raw_equals;
+use dropforge::dialect::hcl::values::operators::raw_equals;
 use dropforge::dialect::hcl::values::types::{conforms, type_of};
 use dropforge::dialect::hcl::{Expression, invoke};
 use dropforge::function::{Builtin, Caches, Capabilities, Cx, Fault, Outcome, Params, Registry, ResultType};

@@ -1,8 +1,8 @@
 //! `tower`: generated fields render as a simple model does, and no text causes a panic.
 
 use dropforge::dialect::tower::check::hazards;
+use dropforge::dialect::tower::syntax::Part;
 use dropforge::dialect::tower::syntax::parse;
-use dropforge::dialect::tower::syntax::tree::Part;
 use dropforge::engine::{Dialect, Engine};
 use dropforge::text::{Source, Span};
 use proptest::prelude::*;

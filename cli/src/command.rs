@@ -7,16 +7,14 @@ use std::process::ExitCode;
 
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
-use crate::limits::LimitOption;
 use crate::options::{self, ErrorFormat, Global};
 use crate::output::{print, stdout_error};
 use crate::project::Project;
-use crate::stderr::{Printer, Stderr};
-use crate::unseen::SeenFiles;
+use crate::stderr::{LimitOption, Printer, SeenFiles, Stderr};
 use crate::{
-    catalog, check, compile, deps, disasm, eval, explain, functions, hcl, help, init, inspect, intent, interactive,
-    krm, lsp, other_tools, project, push, render, run_options, serve, signals, stamp, template_tests, terraform, usage,
-    values, version, watch, why,
+    catalog, check, compile, deps, eval, exit, explain, functions, hcl, help, init, inspect, intent, interactive, krm,
+    lsp, other_tools, project, push, render, run_options, serve, stamp, template_tests, usage, values, version, watch,
+    why,
 };
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum as _};
 use clap_complete::Shell;
@@ -49,7 +47,7 @@ enum Command {
     Test(template_tests::TestArgs),
     Compile(compile::CompileArgs),
     Inspect(inspect::InspectArgs),
-    Disasm(disasm::DisasmArgs),
+    Disasm(inspect::DisasmArgs),
     Eval(eval::EvalArgs),
     Console(interactive::ConsoleArgs),
     Functions(functions::FunctionsArgs),
@@ -157,7 +155,7 @@ pub fn main() -> ExitCode {
 /// let code: u8 = dropforge_cli::run_with(args.map(Into::into));
 /// ```
 pub fn run_with(args: impl IntoIterator<Item = OsString>) -> u8 {
-    signals::survive_file_size_limit();
+    exit::survive_file_size_limit();
     let args = help::with_option(options::with_check_modes(eval::with_expressions(args)));
     let args = help::with_stamp(args, options_of_commands);
     let format = wanted_format(&args);
@@ -165,7 +163,7 @@ pub fn run_with(args: impl IntoIterator<Item = OsString>) -> u8 {
         let printed = print(version::details());
         return printed.map_or_else(|error| refuse(vec![error], format), |()| Exit::Ok).code();
     }
-    let hint = terraform::one_dash(&args);
+    let hint = other_tools::one_dash(&args);
     let files = &mut InputFiles::new(u64::MAX);
     let exit = match (parse(args.clone(), false, files), hint) {
         (Ok(parsed), None) => run(parsed, &args, files),
@@ -301,7 +299,7 @@ fn run((mut cli, project, expanded): Parsed, args: &[OsString], files: &mut Inpu
         Command::Test(args) => template_tests::run(&args, files, &stderr),
         Command::Compile(args) => compile::run(&args, files, &stderr),
         Command::Inspect(args) => inspect::run(&args, files),
-        Command::Disasm(args) => disasm::run(&args, files),
+        Command::Disasm(args) => inspect::disasm(&args, files),
         Command::Eval(args) => eval::run(&args, files, &stderr),
         Command::Console(args) => interactive::run(args, files, &stderr),
         Command::Functions(args) => functions::run(&args),

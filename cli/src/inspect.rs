@@ -1,4 +1,4 @@
-//! `dropforge inspect`: the content of an artifact.
+//! `dropforge inspect` and `dropforge disasm`: the content of an artifact, and the instructions of compiled templates.
 
 use std::path::PathBuf;
 
@@ -6,15 +6,19 @@ use clap::Args;
 use humansize::{DECIMAL, format_size};
 use serde_json::{Map, Value, json};
 
+use dropforge::bulk::Templates;
 use dropforge::bytecode::{Bundle, BundleEntry, ChunkInfo, Import, Program, ResourceFile, Resources};
-use dropforge::diagnostics::counted;
+use dropforge::diagnostics::{Code, Diagnostic, counted};
+use dropforge::engine::Template;
 use dropforge::stdlib::strings::hex;
 use dropforge::value::{Data, DataMap};
 
 use crate::artifacts;
 use crate::chart;
+use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
+use crate::options::LanguageArgs;
 use crate::output::print;
 
 /// Show the templates, inputs and functions of an artifact
@@ -156,4 +160,55 @@ fn listed<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> String {
     let names: Vec<S> = names.into_iter().collect();
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     if names.is_empty() { "-".to_owned() } else { names.join(", ") }
+}
+
+/// Print the instructions of compiled templates
+///
+///     dropforge disasm app.yaml.tera
+///     dropforge disasm templates.mpk -t app.yaml.tera
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct DisasmArgs {
+    /// Artifacts, template files or directories
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) templates: Vec<PathBuf>,
+    /// Print only this template
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) template: Option<String>,
+    #[command(flatten)]
+    pub(crate) language: LanguageArgs,
+}
+
+/// Runs the command.
+pub(crate) fn disasm(args: &DisasmArgs, files: &mut InputFiles) -> Result<Exit, Failed> {
+    let mut templates = disasm_templates(args, files)?;
+    if let Some(name) = &args.template {
+        let names: Vec<String> = templates.iter().map(|template| template.name().to_owned()).collect();
+        templates.retain(|template| template.name() == name);
+        if templates.is_empty() {
+            let error = Diagnostic::new(Code::UnknownTemplate, format!("unknown template `{name}`"));
+            return Err(error.with_suggestion(name, names.iter().map(String::as_str)).with_available(&names).into());
+        }
+    }
+    print(templates.iter().map(listing).collect::<Vec<_>>().join("\n"))?;
+    Ok(Exit::Ok)
+}
+
+fn listing(template: &Template) -> String {
+    format!("; {} ({})\n{}", template.name(), template.dialect().id(), template.disassemble_with_lines())
+}
+
+fn disasm_templates(args: &DisasmArgs, files: &mut InputFiles) -> Result<Vec<Template>, Failed> {
+    args.templates.iter().try_for_each(|path| chart::refuse_source(path))?;
+    let (artifacts, sources) = artifacts::split(&args.templates);
+    let (mut templates, language) = (Vec::new(), &args.language);
+    for path in &artifacts {
+        let artifact = artifacts::read(path, language, language.engine(), files)?;
+        templates.extend(artifact.templates()?);
+    }
+    if !sources.is_empty() {
+        let set = language.discover(&sources, &NamedFiles::default())?;
+        templates.extend(Templates::compile(&set, language.lang, language.engine())?.iter().cloned());
+    }
+    Ok(templates)
 }

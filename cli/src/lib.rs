@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
-//! | `stamp`, `render`, `values`, `check`, `template_tests`, `compile`, `inspect`, `disasm`, `eval`, `interactive`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `krm`, `init`, `why`, `explain`, `help`, `version` | a command each, with its arguments |
+//! | `stamp`, `render`, `values`, `check`, `template_tests`, `compile`, `inspect`, `eval`, `interactive`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `krm`, `init`, `why`, `explain`, `help`, `version` | a command each, with its arguments |
 //! | `deps` | charts of repositories and registries, and their locks |
 //! | `locked_charts` | charts of repositories in releases: the lock and the cache |
 //! | `lsp` | the language server |
@@ -18,13 +18,12 @@
 //! | `shards` | several processes that stamp one fleet |
 //! | `changes` | existing files: what changes, and which templates made them |
 //! | `input`, `layers`, `glob`, `artifacts` | input files, values, fleets, artifacts, the cache |
-//! | `missing`, `unread` | names that nothing gives, values that no template reads |
-//! | `unseen` | files outside a project, whose text errors do not show |
-//! | `terraform`, `other_tools`, `limits` | hints for users of Terraform and other tools, and about options that raise limits |
+//! | `missing` | names that nothing gives, values that no template reads |
+//! | `other_tools` | hints for users of Terraform and other tools |
 //! | `output`, `stderr`, `summary` | standard output, standard error, errors for other tools |
 //! | `keywords` | tags, directives and objects of the languages, for `help` and `lsp` |
 //! | `absent` | commands that need a feature of the build |
-//! | `exit`, `signals`, `usage` | exit codes, interrupts, errors of the command line |
+//! | `exit`, `usage` | exit codes, interrupts, errors of the command line |
 //!
 //! Results go to standard output, everything else to standard error. `-` is standard input or output. Errors are printed
 //! for people or as JSON lines.
@@ -47,7 +46,6 @@ mod compile;
 mod copies;
 #[cfg(feature = "remote")]
 mod deps;
-mod disasm;
 #[cfg(feature = "catalog")]
 mod duration;
 mod eval;
@@ -67,7 +65,6 @@ mod interactive;
 mod keywords;
 mod krm;
 mod layers;
-mod limits;
 mod locked_charts;
 #[cfg(feature = "lsp")]
 mod lsp;
@@ -89,15 +86,11 @@ mod schema;
 #[cfg(feature = "catalog")]
 mod serve;
 mod shards;
-mod signals;
 mod specialise;
 mod stamp;
 mod stderr;
 mod summary;
 mod template_tests;
-mod terraform;
-mod unread;
-mod unseen;
 mod usage;
 mod values;
 mod version;

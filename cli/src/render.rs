@@ -19,11 +19,11 @@ use dropforge::vm::Session;
 
 use crate::changes::ChangeArgs;
 use crate::chart::{self, ChartArgs};
-use crate::compile;
 use crate::exit::{Exit, Failed};
 use crate::fleet::ClusterArgs;
 use crate::input::{InputFiles, is_dash};
 use crate::layers::layers;
+use crate::missing::WarningArgs;
 use crate::options::{CacheArgs, CheckMode, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::print;
 use crate::outputs::OutputArgs;
@@ -32,11 +32,10 @@ use crate::schema::{KubeArgs, SchemaArgs};
 use crate::shards::RunPart;
 use crate::specialise;
 use crate::stderr::Stderr;
-use crate::terraform;
-use crate::unread::WarningArgs;
 use crate::usage::{NO_ARTIFACT, ONE_TEMPLATE, refuse, unfit};
 use crate::watch::Seen;
 use crate::{artifacts, schema};
+use crate::{compile, other_tools};
 
 /// Render one template, all of a folder, or a Helm chart
 ///
@@ -312,7 +311,7 @@ pub(crate) fn explained(
     layers.explain(cluster, &mut error);
     layers.mask(cluster).hide_in(&mut error);
     if template.dialect() == Dialect::Hcl {
-        terraform::name_variables(&mut error);
+        other_tools::name_variables(&mut error);
     }
     error
 }

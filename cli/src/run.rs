@@ -10,21 +10,20 @@ use std::time::Instant;
 
 use crate::changes::ChangeArgs;
 use crate::compile::{cache, noted_files, this_build};
-use crate::exit::{Exit, Failed};
+use crate::exit::{Exit, Failed, Stop};
 use crate::fleet::{FleetArgs, check_selection};
 use crate::input::InputFiles;
-use crate::layers;
+use crate::missing::WarningArgs;
 use crate::options::{CacheArgs, ErrorFormat, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
 use crate::outputs::OutputArgs;
 use crate::releases::{Definitions, ReleasesOption};
 use crate::schema::{KubeArgs, SchemaArgs};
 use crate::shards::RunPart;
-use crate::signals::Stop;
 use crate::stderr::Stderr;
-use crate::unread::WarningArgs;
 use crate::watch::Seen;
-use crate::{chart, remote, specialise, summary, terraform};
+use crate::{chart, remote, specialise, summary};
+use crate::{layers, other_tools};
 use dropforge::bulk::{
     ChartSet, Cluster, Failure, FilePreview, Fleet, LastRun, Layers, Layout, Merge, Options, Plan, PlanDigest,
     RELEASES_LAYOUT, Report, Run, RunMode, RunOutputs, RunSet, RunTarget, Selector, Specialise, TemplatePaths, Watch,
@@ -494,7 +493,7 @@ fn with_hints(mut report: Report, run: &Run) -> Report {
     for Failure { diagnostic, .. } in &mut report.failures {
         let name = diagnostic.primary().map(|label| label.source.name().to_owned());
         if name.and_then(|name| run.set.template(&name)).is_some_and(|template| template.dialect() == Dialect::Hcl) {
-            terraform::name_variables(diagnostic);
+            other_tools::name_variables(diagnostic);
         }
     }
     report

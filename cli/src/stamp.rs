@@ -16,6 +16,7 @@ use crate::exit::{Exit, Failed};
 use crate::fleet::FleetArgs;
 use crate::glob;
 use crate::input::{InputFiles, is_dash, is_pipe};
+use crate::missing::WarningArgs;
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::outputs::{OutputArgs, StoreArgs};
 use crate::project::key;
@@ -26,7 +27,6 @@ use crate::schema::{KubeArgs, SchemaArgs};
 use crate::shards::{RunPart, ShardArgs};
 use crate::specialise::SpecialiseArgs;
 use crate::stderr::Stderr;
-use crate::unread::WarningArgs;
 use crate::usage::{CHART, refuse, unfit_to};
 use crate::watch::{Seen, WatchArgs};
 

@@ -1,15 +1,18 @@
-//! Messages on standard error: errors, warnings and notes, for people or other programs.
+//! Messages on standard error: errors, warnings and notes, for people or other programs. Help about limits names
+//! options, and errors do not show the text of files outside a project: anyone may have written the project file that names them.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
-use crate::limits::{LimitOption, name_options};
+use crate::input::repository;
 use crate::options::{ErrorFormat, Global};
-use crate::unseen::SeenFiles;
 use clap::ColorChoice;
 use dropforge::bulk::{Failure, join_places};
 use dropforge::diagnostics::{Code, Diagnostic, Label, Severity, parts};
+use dropforge::text::Source;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
@@ -308,6 +311,74 @@ fn log(results: Vec<Value>) -> Value {
     })
 }
 
+/// A field of `Limits` and the option that sets it.
+pub(crate) type LimitOption = (&'static str, &'static str);
+
+/// The beginnings of advice about fields of the library.
+const FIELDS: [&str; 2] = ["raise `Limits::", "raise `Bounds::"];
+
+/// Names the options in the help of an error and its further errors.
+fn name_options(options: &[LimitOption], diagnostic: &mut Diagnostic) {
+    diagnostic.help = diagnostic.help.take().and_then(|help| for_command(options, help));
+    diagnostic.also.iter_mut().for_each(|other| name_options(options, other));
+}
+
+/// Returns the help for a command with these options. A field that none of them sets is left out.
+fn for_command(options: &[LimitOption], mut help: String) -> Option<String> {
+    for (field, option) in options {
+        help = help.replace(&format!("`Limits::{field}`"), &format!("the limit with `{option}`"));
+    }
+    let Some(at) = FIELDS.iter().find_map(|field| help.find(field)) else { return Some(help) };
+    let before = help.get(..at).unwrap_or("");
+    let before = before.trim_end_matches(", or ");
+    (!before.is_empty()).then(|| before.to_owned())
+}
+
+/// The files whose text is shown.
+#[derive(Debug)]
+pub(crate) struct SeenFiles {
+    /// The repository of the project, or its folder.
+    root: PathBuf,
+    /// The words of the user's command line, up to the first wildcard.
+    words: Vec<String>,
+}
+
+impl SeenFiles {
+    /// Returns the files around a project file, and those that the user has named.
+    pub(crate) fn of(project: &Path, args: &[OsString]) -> Option<Self> {
+        let file = project.canonicalize().ok()?;
+        let root = repository(&file).or_else(|| file.parent().map(Path::to_owned))?;
+        let words = args.iter().skip(1).filter_map(|arg| arg.to_str()).map(named).filter(|word| !word.is_empty());
+        Some(Self { root, words: words.map(str::to_owned).collect() })
+    }
+
+    /// Takes the excerpts of other files out of a diagnostic.
+    pub(crate) fn hide_others(&self, diagnostic: &mut Diagnostic) {
+        let mut names = Vec::new();
+        for label in diagnostic.labels.iter_mut().filter(|label| !self.has(label.source.path())) {
+            names.push(label.source.path().to_owned());
+            label.source = Source::unseen(&label.source);
+        }
+        names.dedup();
+        let note = |name: String| format!("`{name}` is outside the project, so its text is not shown");
+        diagnostic.notes.extend(names.into_iter().map(note));
+        diagnostic.also.iter_mut().for_each(|other| self.hide_others(other));
+    }
+
+    /// Returns `true` for a file of the project or of the user, and for texts that are in no file.
+    fn has(&self, path: &str) -> bool {
+        self.words.iter().any(|word| path.starts_with(word))
+            || Path::new(path).canonicalize().map_or(true, |file| file.starts_with(&self.root))
+    }
+}
+
+/// Returns the part of a word of the command line that is the start of a path.
+fn named(word: &str) -> &str {
+    let value = word.strip_prefix('-').map_or(word, |option| option.split_once('=').map_or("", |(_, value)| value));
+    let end = value.find(['*', '?', '[', '{']).unwrap_or(value.len());
+    value.get(..end).unwrap_or("").trim_start_matches("./").trim_end_matches('.')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -374,5 +445,27 @@ mod error_formats_tests {
         assert_eq!(place["artifactLocation"]["uri"], "t/a%20b.tera");
         assert_eq!(place["region"], json!({"startLine": 2, "startColumn": 11, "endLine": 2, "endColumn": 15}));
         assert_eq!(run["results"][0]["relatedLocations"][0]["message"]["text"], "included from here");
+    }
+}
+
+#[cfg(test)]
+mod limits_tests {
+    use super::*;
+
+    #[test]
+    fn only_options_are_named() {
+        let options = [("source_bytes", "--max-source SIZE")];
+        for (help, named) in [
+            (
+                "raise `Limits::source_bytes` if the template is trusted",
+                Some("raise the limit with `--max-source SIZE` if the template is trusted"),
+            ),
+            ("raise `Limits::fuel` if the template is trusted", None),
+            ("divide it, or raise `Limits::program_bytes`", Some("divide it")),
+            ("declare fewer, or raise `Bounds::charts`", Some("declare fewer")),
+            ("did you mean `fuel`?", Some("did you mean `fuel`?")),
+        ] {
+            assert_eq!(for_command(&options, help.to_owned()).as_deref(), named);
+        }
     }
 }

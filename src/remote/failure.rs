@@ -1,10 +1,12 @@
-//! Errors of stores and registries: which are worth another attempt, the pauses between attempts, and diagnostics.
+//! Errors of stores and registries: which are worth another attempt, the pauses between attempts, diagnostics, and
+//! notices about requests that take long.
 
 use std::error::Error as StdError;
-use std::fmt;
 use std::future::Future;
-use std::sync::LazyLock;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{LazyLock, Mutex, OnceLock};
 use std::time::{Duration, Instant};
+use std::{fmt, thread};
 
 use object_store::Error;
 
@@ -12,8 +14,6 @@ use dropforge_base::credentials;
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::mask::Mask;
 use dropforge_http::Cause;
-
-use super::notice;
 
 /// The credentials of stores in the environment: `AWS_SECRET_ACCESS_KEY`, `AZURE_STORAGE_SAS_KEY` and the like.
 static OF_ENVIRONMENT: LazyLock<Mask> = LazyLock::new(|| {
@@ -265,8 +265,8 @@ impl Attempts {
         if elapsed + pause >= total {
             return Err(Failure::Transient(gave_up(failure, self.failures)));
         }
-        if elapsed + pause >= notice::AFTER {
-            notice::say(&format!("{}; trying again for up to {} s", failure.why, (total - elapsed).as_secs().max(1)));
+        if elapsed + pause >= AFTER {
+            say(&format!("{}; trying again for up to {} s", failure.why, (total - elapsed).as_secs().max(1)));
         }
         Ok(pause)
     }
@@ -276,6 +276,50 @@ fn gave_up(failure: Transient, attempts: u32) -> Transient {
     let plural = if attempts == 1 { "" } else { "s" };
     let why = format!("{} ({attempts} attempt{plural})", failure.why);
     Transient { why, ..failure }
+}
+
+/// The time after which a notice is given.
+const AFTER: Duration = Duration::from_secs(2);
+/// The time between two notices. Many requests may wait for one server.
+const BETWEEN: Duration = Duration::from_secs(20);
+
+type Say = Box<dyn Fn(&str) + Send + Sync>;
+
+static SAY: OnceLock<Say> = OnceLock::new();
+static LAST: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Sets the function that gives notices, such as `waiting for oci://ghcr.io/acme/fleet:v3`. Only the first call has an
+/// effect. Without one nothing is said.
+pub fn on_wait(say: impl Fn(&str) + Send + Sync + 'static) {
+    let _ = SAY.set(Box::new(say));
+}
+
+/// Gives a notice, unless one was given just before.
+pub(super) fn say(text: &str) {
+    let Some(say) = SAY.get() else { return };
+    let mut last = LAST.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if last.is_none_or(|last| last.elapsed() >= BETWEEN) {
+        *last = Some(Instant::now());
+        say(text);
+    }
+}
+
+/// Runs `work`, and gives the notice `text` if it takes long.
+pub(super) fn watch<T>(text: &str, work: impl FnOnce() -> T) -> T {
+    if SAY.get().is_none() {
+        return work();
+    }
+    thread::scope(|scope| {
+        let (done, waiting) = channel::<()>();
+        scope.spawn(move || {
+            if waiting.recv_timeout(AFTER) == Err(RecvTimeoutError::Timeout) {
+                say(text);
+            }
+        });
+        let result = work();
+        drop(done);
+        result
+    })
 }
 
 #[cfg(test)]

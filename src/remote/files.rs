@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::{Request, StatusCode, Uri, header};
 
+use crate::failure;
 use crate::failure::{Failure, Patience, Permanent};
 use crate::http::{StoreOptions, broken, error_text, failure_of, is_transient, overloaded, send};
-use crate::notice;
 use crate::oci::basic;
 use dropforge_base::credentials;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
@@ -94,7 +94,7 @@ impl WebFiles {
         }
         let attempt = || self.attempt(&start, max, (to, progress));
         let waiting = credentials::hidden(&Mask::none(), &format!("waiting for `{url}`"));
-        let result = notice::watch(&waiting, || self.patience.repeat(attempt));
+        let result = failure::watch(&waiting, || self.patience.repeat(attempt));
         result.map_err(|failure| {
             let is_ours = matches!(failure, Failure::Ours(_));
             let mut error = failure.diagnostic(what, url);

@@ -11,7 +11,7 @@
 //! | `files` | files of web servers |
 //! | `pack` | many outputs in one file |
 //! | `http`, `settings` | HTTP and options; settings from the environment, checked |
-//! | `failure`, `notice` | errors and attempts; notices about those that take long |
+//! | `failure` | errors and attempts; notices about those that take long |
 //! | `task`, `clock` | operations and threads; time |
 //!
 //! All functions block. They start their own threads, and can be called from any thread, except one that runs
@@ -31,7 +31,6 @@ mod files;
 mod http;
 mod location;
 mod lock;
-mod notice;
 pub mod oci;
 pub mod pack;
 mod putter;
@@ -42,12 +41,11 @@ mod transfer;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use dropforge_http::{Identity, Trust};
-pub use failure::Patience;
+pub use failure::{Patience, on_wait};
 pub use files::{Login, WebFiles, join_url};
 pub use http::StoreOptions;
 pub use location::{Bucket, Kind, Location};
 pub use lock::{Guard, LOCK, Lock, LockOptions, LockRecord};
-pub use notice::on_wait;
 pub use putter::{Lane, Outcome, PutOptions, Putter};
 pub use store::{ObjectInfo, Store};
 pub use task::{Condition, Object, Revision};

@@ -1,14 +1,14 @@
-//! Compiles schemas from data.
+//! Compiles schemas from data, and builds their values.
 
-use super::built::value_of;
-use super::formats::{Format, go_format};
 use super::node::Rest;
 use super::references::{Documents, References, dynamic_anchor};
 use super::violation::{SchemaError, below};
-use super::{Additional, Draft, Node, NodeId, Number, Schema, measure, meta};
+use super::{Additional, Draft, Node, NodeId, Number, Schema};
+use crate::formats::{Format, go_format};
+use crate::{node, references};
 use dropforge_base::diagnostics::nearest;
 use dropforge_base::stdlib::paths;
-use dropforge_value::{Arena, Data, Map, Value};
+use dropforge_value::{Arena, Data, Map, Numbers, Value};
 use hashbrown::{HashMap, HashSet};
 
 /// Maximum nesting of a schema: of template values, and of other documents.
@@ -76,7 +76,7 @@ impl Schema {
             return Err(too_deep(draft));
         }
         let schema = Self::compile(root, draft, Some(documents))?;
-        let errors = meta::errors(*root, draft);
+        let errors = references::errors(*root, draft);
         if errors.is_empty() { Ok(schema) } else { Err(errors) }
     }
 
@@ -122,7 +122,7 @@ impl Schema {
             errors = if draft == Draft::Template {
                 schema.bad_defaults()
             } else {
-                measure::check(&schema).err().into_iter().collect()
+                node::check(&schema).err().into_iter().collect()
             };
         }
         errors.truncate(ERRORS);
@@ -441,4 +441,43 @@ pub(super) fn member<'d>(value: &Value<'d>, key: &str) -> Option<&'d Value<'d>> 
 /// Returns the keywords outside [`Draft::Template`].
 fn rest(node: &mut Node) -> &mut Rest {
     node.rest.get_or_insert_default()
+}
+
+/// Returns the value of data, with a stack on the heap: schemas are also compiled where the host's is small.
+fn value_of<'v>(arena: &'v Arena, data: &'v Data) -> Value<'v> {
+    let mut open: Vec<(&Data, Vec<Value<'v>>)> = vec![(data, Vec::new())];
+    let mut done = Value::Null;
+    while let Some((data, values)) = open.last_mut() {
+        let next = match data {
+            Data::List(items) => items.get(values.len()),
+            Data::Map(map) => map.get_index(values.len()).map(|(_, value)| value),
+            _ => None,
+        };
+        if let Some(next) = next {
+            open.push((next, Vec::new()));
+            continue;
+        }
+        done = finished(arena, data, values);
+        open.pop();
+        open.last_mut().into_iter().for_each(|(_, values)| values.push(done));
+    }
+    done
+}
+
+/// Returns the value of data whose parts have these values.
+fn finished<'v>(arena: &'v Arena, data: &'v Data, values: &[Value<'v>]) -> Value<'v> {
+    match data {
+        Data::Null => Value::Null,
+        Data::Bool(truth) => Value::Bool(*truth),
+        Data::Int(n) => Value::Int(*n),
+        Data::Uint(n) => Value::uint(*n),
+        Data::Float(n) => Value::Float(*n),
+        Data::Number(text) => Numbers::AsWritten.long(arena, text).unwrap_or_default(),
+        Data::Str(text) => arena.borrowed_text(text),
+        Data::List(_) => arena.list(values),
+        Data::Map(map) => {
+            let entries: Vec<_> = map.keys().map(String::as_str).zip(values.iter().copied()).collect();
+            arena.map(&entries)
+        }
+    }
 }

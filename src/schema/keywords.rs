@@ -2,10 +2,10 @@
 //! and lists and maps of schemas.
 
 use super::compile::Compiler;
-use super::formats::regex;
 use super::node::Node;
 use super::violation::below;
 use super::{Bound, NodeId, Number, Pattern, Types};
+use crate::formats::regex;
 use dropforge_value::{Map, Value};
 
 /// A draft of JSON Schema, or the subset for template values.

@@ -23,18 +23,12 @@
 )]
 
 mod applicators;
-mod built;
 mod compile;
-mod declared;
 mod defaults;
 mod encoded;
 mod formats;
-mod go_formats;
 mod keywords;
-mod measure;
-mod meta;
 mod node;
-mod number;
 mod references;
 mod secrets;
 mod types;
@@ -43,12 +37,10 @@ mod violation;
 
 pub use encoded::Schemas;
 pub use keywords::Draft;
-pub use meta::meta_schema;
 pub use node::{Additional, Bound, Node, NodeId, Pattern, Schema, Sizes};
-pub use number::Number;
-pub use references::Documents;
+pub use references::{Documents, meta_schema};
 pub use secrets::{allows_kind, each_secret, each_secret_name, each_text, has_secrets, is_secret, marks_secret};
-pub use types::Types;
+pub use types::{Number, Types};
 pub use validate::Findings;
 pub use violation::{Detail, SchemaError, Violation};
 

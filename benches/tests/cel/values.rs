@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use dropforge::dialect::cel::values::text::plain;
+use dropforge::dialect::cel::values::convert::plain;
 use dropforge::dialect::cel::values::type_name;
 use dropforge::dialect::cel::{Expression, Names, Settings, registry};
 use dropforge::function::Registry;

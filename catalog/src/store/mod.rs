@@ -40,7 +40,7 @@ pub fn statements() -> [&'static [(&'static str, &'static str, &'static str)]; 2
     [sqlite::STATEMENTS, postgres::STATEMENTS]
 }
 
-/// A store of a catalog. A [`Guard`](Guard) makes changes conditional.
+/// A store of a catalog. A [`Guard`] makes changes conditional.
 #[async_trait]
 pub trait Store: Send + Sync + std::fmt::Debug {
     /// Checks that the store responds and can be written.

@@ -10,8 +10,8 @@ use serde_json::{Value as Json, json};
 use uuid::Uuid;
 
 use super::client::{Client, ClientResult};
+use super::output;
 use super::output::{Output, id, text};
-use super::references;
 use crate::duration::duration;
 use crate::exit::Exit;
 
@@ -64,12 +64,12 @@ pub(crate) fn run(client: &Client, command: &GeneratorCommand, output: &Output) 
             output.rows(&client.rows("/generators")?, &columns)?;
         }
         GeneratorCommand::Delete { generator } => {
-            let id = references::generator(client, generator)?;
+            let id = output::generator(client, generator)?;
             client.delete(&format!("/generators/{id}"))?;
             output.stderr.note(&format!("deleted generator {generator}"));
         }
         GeneratorCommand::Rotate { generator } => {
-            let id = references::generator(client, generator)?;
+            let id = output::generator(client, generator)?;
             print_key(&client.post(&format!("/generators/{id}/rotate-pak"), &Json::Null)?, output)?;
         }
     }

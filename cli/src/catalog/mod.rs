@@ -9,7 +9,6 @@ mod generators;
 mod import;
 mod objects;
 mod output;
-mod references;
 mod templates;
 
 pub(crate) use command::{CatalogArgs, run};

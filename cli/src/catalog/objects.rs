@@ -1,8 +1,8 @@
 //! Commands on deployment objects and stacks.
 
 use super::client::{Client, ClientResult};
-use super::output::{Output, content, id, is_chart, rows, text, version_of};
-use super::references::{self, TemplateRef, pair, stack, template};
+use super::output;
+use super::output::{Output, TemplateRef, content, id, is_chart, pair, rows, stack, template, text, version_of};
 use crate::exit::Exit;
 use crate::input::InputFiles;
 use crate::layers::layers;
@@ -205,7 +205,7 @@ pub(crate) enum StackCommand {
 pub(crate) fn run_stack(client: &Client, command: &StackCommand, output: &Output) -> ClientResult<Exit> {
     match command {
         StackCommand::Create { name, generator, description, labels, annotations } => {
-            let generator = references::generator(client, generator)?;
+            let generator = output::generator(client, generator)?;
             let body = json!({"name": name, "description": description, "generator_id": generator});
             let stack = client.post("/stacks", &body)?;
             let path = format!("/stacks/{}", id(&stack));
@@ -222,12 +222,12 @@ pub(crate) fn run_stack(client: &Client, command: &StackCommand, output: &Output
             output.rows(&client.rows("/stacks")?, &["name", "id", "generator_id", "description"])?;
         }
         StackCommand::Delete { stack } => {
-            let id = references::stack(client, stack)?;
+            let id = output::stack(client, stack)?;
             client.delete(&format!("/stacks/{id}"))?;
             output.stderr.note(&format!("deleted stack {stack}"));
         }
         StackCommand::Objects { stack } => {
-            let path = format!("/stacks/{}/deployment-objects", references::stack(client, stack)?);
+            let path = format!("/stacks/{}/deployment-objects", output::stack(client, stack)?);
             let columns = ["sequence_id", "id", "submitted_at", "is_deletion_marker", "yaml_checksum"];
             output.rows(&client.rows(&path)?, &columns)?;
         }

@@ -12,9 +12,8 @@ use dropforge::text::Source;
 use dropforge_catalog::finding_line;
 
 use super::client::{Client, ClientResult, Created, segment};
-use super::output::Output;
+use super::output::{Output, TemplateRef, pair, template};
 use super::output::{content, id, is_chart, rows, text, version_of};
-use super::references::{TemplateRef, pair, template};
 use crate::chart;
 use crate::exit::Exit;
 use crate::input::InputFiles;

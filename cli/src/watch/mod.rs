@@ -12,11 +12,10 @@ use clap::Args;
 use dropforge::bulk::{Report, RunOptions};
 use dropforge::diagnostics::counted;
 
-use crate::exit::{Exit, Failed};
+use crate::exit::{Exit, Failed, Stop};
 use crate::input::InputFiles;
 use crate::options::Global;
 use crate::run::{Surroundings, print_problems};
-use crate::signals::Stop;
 use crate::stamp::StampArgs;
 use crate::stderr::Stderr;
 use crate::summary;

@@ -1,7 +1,7 @@
 //! Type-checking rows: the type of the result, and errors found before evaluation.
 
 use dropforge::bytecode::ImportKind;
-use dropforge::dialect::cel::builtins::libraries;
+use dropforge::dialect::cel::builtins;
 use dropforge::dialect::cel::check::cost::{Hints, estimate};
 use dropforge::dialect::cel::check::{Checked, Declared, Environment, Strictness as Strict, check_with};
 use dropforge::dialect::cel::syntax::tree::Tree;
@@ -111,7 +111,7 @@ pub fn signature(row: &Value) -> Outcome {
     if name == "cel.@block" {
         return Outcome::Skip("the checker knows its values one by one".into());
     }
-    let registry = libraries::extended();
+    let registry = builtins::extended();
     let Some(function) = registry.get(ImportKind::Function, name) else {
         return Outcome::Fail("it is not there".into());
     };

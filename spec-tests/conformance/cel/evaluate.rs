@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use dropforge::dialect::cel::check::Environment;
 use dropforge::dialect::cel::syntax::Options;
-use dropforge::dialect::cel::values::{text, type_name};
+use dropforge::dialect::cel::values::{convert, type_name};
 use dropforge::dialect::cel::{Declarations, Expression, Names, Settings};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
@@ -34,7 +34,7 @@ pub fn run(row: &Json, source: &str, options: &Options) -> Outcome {
         (Ok(value), None, want) => {
             let want = want.cloned().unwrap_or_else(|| serde_json::json!({"bool": true}));
             if let Some(wanted) = want.get("other").and_then(Json::as_str) {
-                let text = text::plain(value).ok().flatten().unwrap_or_default();
+                let text = convert::plain(value).ok().flatten().unwrap_or_default();
                 let found = format!("{} {text}", type_name(value));
                 return if found == wanted {
                     Outcome::Pass

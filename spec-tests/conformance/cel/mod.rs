@@ -7,7 +7,7 @@ mod values;
 use std::path::Path;
 
 use dropforge::diagnostics::{Diagnostic, Diagnostics};
-use dropforge::dialect::cel::builtins::libraries;
+use dropforge::dialect::cel::builtins;
 use dropforge::dialect::cel::syntax::{Options, parse, unparse};
 use dropforge::function::Registry;
 use dropforge::text::Source;
@@ -29,8 +29,8 @@ pub fn run_file(path: &Path) -> Vec<(String, Outcome)> {
 /// Returns the functions that a row may call.
 fn registry(row: &Value) -> Registry {
     match row.get("libraries").and_then(Value::as_str) {
-        None => libraries::extended(),
-        Some("kubernetes") => libraries::kubernetes(),
+        None => builtins::extended(),
+        Some("kubernetes") => builtins::kubernetes(),
         Some(other) => panic!("no such libraries: {other}"),
     }
 }

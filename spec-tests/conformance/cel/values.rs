@@ -1,6 +1,6 @@
 //! CEL values in the notation of the rows.
 
-use dropforge::dialect::cel::values::{as_bytes, as_optional, text, type_name};
+use dropforge::dialect::cel::values::{as_bytes, as_optional, convert, type_name};
 use dropforge::function::Cx;
 use dropforge::value::{Extended, Value};
 use serde_json::Value as Json;
@@ -29,7 +29,7 @@ pub fn decode<'v>(cx: &Cx<'v>, json: &Json) -> Result<Value<'v>, String> {
                 keys.push(decode(cx, &pair[0])?);
                 values.push(decode(cx, &pair[1])?);
             }
-            dropforge::dialect::cel::values::maps::map(cx, &keys, &values).map_err(|error| error.message)?
+            dropforge::dialect::cel::values::access::map(cx, &keys, &values).map_err(|error| error.message)?
         }
         "timestamp" => dropforge::dialect::cel::values::time::timestamp_of_text(cx, arena.text(word))
             .map_err(|error| error.message)?,
@@ -95,7 +95,7 @@ fn plain(value: Value<'_>) -> String {
         Some(bytes) => format!("bytes {bytes:?}"),
         None => match value.extended() {
             Some(Extended::Named(name)) => format!("type {name}"),
-            _ => format!("{} {:?}", type_name(value), text::plain(value).ok().flatten()),
+            _ => format!("{} {:?}", type_name(value), convert::plain(value).ok().flatten()),
         },
     }
 }

@@ -1,7 +1,7 @@
 //! Rows for the defaults of optional attributes.
 
-use dropforge::dialect::hcl::values::defaults::{Children, Defaults};
 use dropforge::dialect::hcl::values::json::Json;
+use dropforge::dialect::hcl::values::types::{Children, Defaults};
 use dropforge::value::{Arena, Type};
 
 use super::encoding::{self, Check, Row, with_cx};

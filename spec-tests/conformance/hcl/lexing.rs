@@ -1,7 +1,7 @@
 //! Rows for tokens, literal text, identifiers and positions.
 
 use dropforge::dialect::hcl::syntax::lexer::{self, check, lex_config, lex_template, scan_string_literal};
-use dropforge::dialect::hcl::syntax::position::{Position, PositionIndex};
+use dropforge::dialect::hcl::syntax::token::{Position, PositionIndex};
 use dropforge::dialect::hcl::syntax::token::{Token, TokenKind};
 use dropforge::dialect::hcl::values::json::Json;
 use dropforge::text::{Source, Span};

@@ -5,7 +5,7 @@ use dropforge::dialect::hcl::values::access::{self, Step};
 use dropforge::dialect::hcl::values::json::Json;
 use dropforge::dialect::hcl::values::traverse::{self, Accessed};
 use dropforge::dialect::hcl::values::{Fault, Outcome};
-use dropforge::dialect::hcl::values::{elements, equality, marks, operators, sets};
+use dropforge::dialect::hcl::values::{elements, operators};
 use dropforge::function::Cx;
 use dropforge::value::{Arena, Value};
 
@@ -17,7 +17,7 @@ type Binary = for<'v> fn(&Cx<'v>, Value<'v>, Value<'v>) -> Outcome<Value<'v>>;
 /// Returns the function that runs rows of a kind.
 pub fn runner(kind: &str) -> Option<fn(&Row<'_>) -> Check> {
     Some(match kind {
-        "cty:ValueEquals" => |row| binary(row, equality::equals, ["LHS", "RHS"]),
+        "cty:ValueEquals" => |row| binary(row, operators::equals, ["LHS", "RHS"]),
         "cty:ValueAdd" => |row| operator(row, BinaryOp::Add, ["LHS", "RHS"]),
         "cty:ValueSubtract" => |row| operator(row, BinaryOp::Sub, ["LHS", "RHS"]),
         "cty:ValueMultiply" => |row| operator(row, BinaryOp::Mul, ["LHS", "RHS"]),
@@ -106,7 +106,7 @@ fn get_attr(row: &Row<'_>) -> Check {
 fn raw_equals(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let [a, b] = ["LHS", "RHS"].map(|name| must(cx.arena(), row, name));
-        flag(row, "Expected", said(equality::raw_equals(cx, a?, b?))?)
+        flag(row, "Expected", said(operators::raw_equals(cx, a?, b?))?)
     })
 }
 
@@ -114,7 +114,7 @@ fn is_marked(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let value = must(cx.arena(), row, "val")?;
         let deep = row.text("kind")? == "cty:ContainsMarked";
-        flag(row, "want", if deep { said(marks::contains_marked(cx, value))? } else { value.is_marked() })
+        flag(row, "want", if deep { said(elements::contains_marked(cx, value))? } else { value.is_marked() })
     })
 }
 
@@ -184,7 +184,7 @@ fn nested_set(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let items = row.list("Elems").iter().map(|item| value(cx.arena(), item)).collect::<Check<Vec<_>>>()?;
         let element = said(elements::common_type(cx, &items))?.ok_or("no common type")?;
-        let set = said(sets::set_of(cx, element, &[items.clone(), items.clone()].concat()))?;
+        let set = said(access::set_of(cx, element, &[items.clone(), items.clone()].concat()))?;
         let got = set.elements().ok_or("no set")?;
         if got.len() == items.len() { Ok(()) } else { Err(format!("{} elements", got.len())) }
     })
@@ -199,7 +199,7 @@ fn listed<'r>(json: Option<&'r Json<'_>>) -> Vec<&'r str> {
 
 fn unmark_deep(row: &Row<'_>) -> Check {
     with_cx(|cx| {
-        let (got, found) = said(marks::unmark_deep(cx, must(cx.arena(), row, "val")?))?;
+        let (got, found) = said(elements::unmark_deep(cx, must(cx.arena(), row, "val")?))?;
         let wanted = listed(row.get("marks"));
         if found != wanted {
             return Err(format!("want {wanted:?}, got {found:?}"));
@@ -211,7 +211,7 @@ fn unmark_deep(row: &Row<'_>) -> Check {
 fn marked_paths(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let marked = must(cx.arena(), row, "marked")?;
-        let (plain, found) = said(marks::unmark_deep_with_paths(cx, marked))?;
+        let (plain, found) = said(elements::unmark_deep_with_paths(cx, marked))?;
         want(cx.arena(), row, "unmarked", Some(plain))?;
         for wanted in row.list("pvms") {
             let path = steps(cx.arena(), wanted.get("Path"))?;
@@ -223,7 +223,7 @@ fn marked_paths(row: &Row<'_>) -> Check {
         if found.len() != row.list("pvms").len() {
             return Err(format!("got {found:?}"));
         }
-        want(cx.arena(), row, "marked", Some(said(marks::mark_with_paths(cx, plain, &found))?))
+        want(cx.arena(), row, "marked", Some(said(elements::mark_with_paths(cx, plain, &found))?))
     })
 }
 
@@ -240,7 +240,7 @@ fn marked_paths_equal(row: &Row<'_>) -> Check {
 fn set_order(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let [a, b] = ["a", "b"].map(|name| must(cx.arena(), row, name));
-        flag(row, "want", said(sets::comes_before(cx, a?, b?))?)
+        flag(row, "want", said(access::comes_before(cx, a?, b?))?)
     })
 }
 

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use dropforge::bytecode::{Bundle, Entry, Program, encode};
 use dropforge::dialect::hcl::lower::lower_expressions;
-use dropforge::dialect::hcl::syntax::analysis::static_list;
+use dropforge::dialect::hcl::syntax::static_list;
 use dropforge::dialect::hcl::{Expression, Rules, registry};
 use dropforge::function::Capabilities;
 use dropforge::limits::Limits;

@@ -177,6 +177,6 @@ pub(crate) const ELSEWHERE: &str =
 
 /// Returns the help for a function that is unknown, but not in all implementations.
 pub(crate) fn help_for_unknown(name: &str) -> Option<String> {
-    let is_known = crate::builtins::libraries::kubernetes().get(ImportKind::Function, name).is_some();
+    let is_known = crate::builtins::kubernetes().get(ImportKind::Function, name).is_some();
     is_known.then(|| ELSEWHERE.to_owned())
 }

@@ -6,9 +6,9 @@
 //! | [`check`] | types, overloads, cost estimates |
 //! | `lower` | bytecode |
 //! | `partial`, `attributes` | partial evaluation with unknown attributes |
-//! | [`builtins`], [`dispatch`] | functions, and the choice of their overloads |
+//! | [`builtins`] | functions |
 //! | [`dialects`] | implementations of CEL, and what differs in them |
-//! | [`values`], [`cost`], `semantics` | operations on values, their costs, the rules of the machine |
+//! | [`values`], [`cost`], `semantics` | operations on values, their costs, the rules of the machine and the choice of overloads |
 //!
 //! [`Expression`] compiles and evaluates expressions; [`compile()`] compiles a template that is one expression.
 
@@ -21,8 +21,6 @@
 pub mod builtins;
 pub mod cost;
 pub mod dialects;
-#[doc(hidden)]
-pub mod dispatch;
 #[cfg(feature = "compile")]
 mod front;
 mod semantics;
@@ -30,7 +28,7 @@ mod semantics;
 pub mod values;
 
 #[doc(hidden)]
-pub use builtins::libraries::kubernetes as registry;
+pub use builtins::kubernetes as registry;
 #[cfg(feature = "compile")]
 pub use front::*;
 #[doc(hidden)]

@@ -17,7 +17,6 @@ mod hints;
 mod lower;
 mod marks;
 mod objects;
-mod output_fixes;
 mod print;
 mod semantics;
 pub mod syntax;
@@ -81,7 +80,7 @@ impl Language for Helm {
     }
 
     fn output_fix(&self, invalid: &InvalidOutput<'_>) -> Option<String> {
-        output_fixes::fix(invalid)
+        print::fix(invalid)
     }
 }
 

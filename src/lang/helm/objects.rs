@@ -3,15 +3,16 @@
 //! | object | value | methods |
 //! |---|---|---|
 //! | files | [`Extended::Typed`] of [`FILES`] around a map from paths to `[]byte` or text | `Get`, `GetBytes`, `Glob`, `Lines`, `AsConfig`, `AsSecrets` |
-//! | a semantic version | [`Extended::Capsule`] of its text | see `builtins/semver.rs` |
+//! | a semantic version | [`Extended::Capsule`] of its text | see `builtins/logic.rs` |
 //! | a time | [`Extended::Timestamp`] | see `builtins/dates.rs` |
 //! | versions | [`Extended::Typed`] of [`VERSIONS`] around a list of texts | `Has` |
 //! | structs | [`Extended::Typed`] of a [`Type::Capsule`] around the map of their fields | those of `common.KubeVersion`: `String`, `GitVersion` |
 
-use super::builtins::{dates, semver};
+use super::builtins::dates;
 use super::chart::{Capabilities, FileSet, KubeVersion};
 use super::error::{error, failed};
 use super::values::{BYTES, byte_list, items, strings, strval, text_bytes, type_name};
+use crate::builtins::logic;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::encodings;
 use dropforge_base::stdlib::globs::PathGlob;
@@ -136,7 +137,7 @@ pub(super) fn field<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str) -> Result<Opt
             "AsSecrets" => by_name(cx, files, encodings::base64).map(Some),
             _ => Ok(None),
         },
-        _ => Ok(semver::field(cx, value, name)?.or_else(|| dates::field(cx, value, name))),
+        _ => Ok(logic::field(cx, value, name)?.or_else(|| dates::field(cx, value, name))),
     }
 }
 
@@ -188,7 +189,7 @@ pub(super) fn has_method(value: Value<'_>, name: &str) -> bool {
     match value.extended() {
         Some(Extended::Typed(ty, _)) if *ty == FILES => matches!(name, "Get" | "GetBytes" | "Glob" | "Lines"),
         Some(Extended::Typed(ty, _)) if *ty == VERSIONS => name == "Has",
-        _ => semver::has_method(value, name) || dates::has_method(value, name),
+        _ => logic::has_method(value, name) || dates::has_method(value, name),
     }
 }
 
@@ -197,7 +198,7 @@ pub(super) fn has_method(value: Value<'_>, name: &str) -> bool {
 /// # Errors
 /// The arguments are wrong, or the method fails.
 pub(super) fn call<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str, args: &[Value<'v>]) -> Result<Value<'v>> {
-    if let Some(result) = semver::method(value, name, args)? {
+    if let Some(result) = logic::method(value, name, args)? {
         return Ok(result);
     }
     if let Some(result) = dates::method(cx, value, name, args)? {

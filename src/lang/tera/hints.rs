@@ -1,21 +1,11 @@
 //! Hints for habits from other template languages: the name or the text in an error, and what to write instead.
 
-#[cfg(feature = "compile")]
-mod syntax;
-
-#[cfg(feature = "compile")]
-pub(super) use syntax::syntax;
-
-#[cfg(feature = "compile")]
-use super::builtins::beyond;
 use dropforge_base::diagnostics::{Diagnostic, counted, nearest};
-#[cfg(feature = "compile")]
-use dropforge_machine::bytecode::ImportKind;
 use dropforge_machine::language::{InvalidOutput, indent_below};
 
 /// The place of an error to which a hint applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     /// An unknown filter, test or function, or the first word of a tag with a syntax error.
     Function,
     /// The first word of a `{{` tag with a syntax error.
@@ -31,7 +21,7 @@ enum Place {
 use Place::{Function, Path, Root, Statement, Tag};
 
 /// The hints. `{}` stands for the path in a hint of a root, without that root.
-const HINTS: &[(Place, &str, &str)] = &[
+pub(super) const HINTS: &[(Place, &str, &str)] = &[
     (Function, "toYaml", "write `x | to_yaml`"),
     (Function, "toJson", "write `x | to_json`"),
     (Function, "toPrettyJson", "write `x | to_json(pretty=true)`"),
@@ -114,29 +104,8 @@ const HINTS: &[(Place, &str, &str)] = &[
     (Path, "loop.revindex", "write `list | length` and `loop.index0`"),
 ];
 
-fn hint(place: Place, name: &str) -> Option<&'static str> {
+pub(super) fn hint(place: Place, name: &str) -> Option<&'static str> {
     HINTS.iter().find(|(at, word, _)| *at == place && *word == name).map(|(.., hint)| *hint)
-}
-
-/// Adds the hint for an unknown filter, test or function to its error.
-#[cfg(feature = "compile")]
-pub(super) fn unknown(error: Box<Diagnostic>, kind: ImportKind, name: &str) -> Box<Diagnostic> {
-    if beyond(kind, name).is_some() {
-        let kind = kind.name();
-        return error
-            .with_note(format!("`{name}` is a {kind} beyond Tera, and this template is plain Tera"))
-            .with_help("use `--tera plus`; in a catalog, begin the template with `{# dialect: tera+ #}`");
-    }
-    match hint(Function, name) {
-        Some(hint) => error.with_help(hint),
-        None => error,
-    }
-}
-
-/// Returns the hint for an unknown `{%` tag.
-#[cfg(feature = "compile")]
-pub(super) fn statement(name: &str) -> Option<&'static str> {
-    hint(Statement, name)
 }
 
 /// The fields of a loop.
@@ -220,127 +189,4 @@ pub(super) fn output(invalid: &InvalidOutput<'_>) -> Option<String> {
         return Some(format!("indent all of its lines: `{{{{- {} | nindent(n={by}) }}}}`", plain.trim_end()));
     }
     Some(format!("put the value in quotes: `{{{{ {code} | json_encode }}}}`"))
-}
-
-#[cfg(all(test, feature = "compile"))]
-mod tests {
-    use super::*;
-    use dropforge::engine::{Dialect, Engine, TeraDialect};
-
-    /// Returns the help of the first error of a template, compiled or rendered.
-    fn help(template: &str) -> String {
-        let error = match Engine::new().compile(Dialect::Tera, "t", template) {
-            Ok(compiled) => compiled.render(&()).expect_err(template),
-            Err(errors) => errors.into_vec().remove(0),
-        };
-        error.help.clone().unwrap_or_default()
-    }
-
-    #[test]
-    fn every_hint_reaches_the_error_it_is_for() {
-        for (place, word, hint) in HINTS {
-            let template = match place {
-                Function => format!("{{{{ 1 | {word} }}}}"),
-                Tag => format!("{{{{ {word} \"x\" . }}}}"),
-                Root => format!("{{{{ {word}.a.b }}}}"),
-                Statement => format!("{{% {word} x %}}"),
-                Path => format!("{{% for x in [1] %}}{{{{ {word} }}}}{{% endfor %}}"),
-            };
-            let wanted = if *place == Root { hint.replace("{}", "a.b") } else { (*hint).to_owned() };
-            assert_eq!(help(&template), wanted, "{template}");
-        }
-    }
-
-    #[test]
-    fn the_names_of_hints_do_not_exist() {
-        for (_, word, _) in HINTS.iter().filter(|(place, ..)| *place == Function) {
-            for kind in ImportKind::FUNCTIONS {
-                assert!(super::super::registry().get(kind, word).is_none(), "{word}");
-            }
-        }
-    }
-
-    #[test]
-    fn go_syntax_is_answered() {
-        assert_eq!(help("{{ .Values.image.tag }}"), "names have no leading dot: write `image.tag`");
-        assert_eq!(help("a: {{- .name }}"), "names have no leading dot: write `name`");
-        assert_eq!(help("{{ toYaml .Values.a | nindent 4 }}"), "write `x | to_yaml`");
-        assert_eq!(help("{{ x | nindent 4 }}"), "arguments have names: `nindent(n=…)`");
-        assert_eq!(help("{{- with .Values.a }}"), hint(Tag, "with").unwrap());
-        assert_eq!(help("{{ Values }}"), "values have no prefix: write `name`");
-        assert_eq!(help("{% if x %}{{ end }}{% endif %}{{ end }}"), hint(Root, "end").unwrap());
-        for other in ["{{ a . b }}", "{{ .5 }}", "{{ 1 }} {% if .a %}", "{{ include }} {{ 'a }}"] {
-            assert!(!help(other).contains("write `"), "{other}: {}", help(other));
-        }
-        for far in [format!("{{{{ 1 }}}}{}{{% if %}}", ".".repeat(1 << 16)), "{{ .".to_owned(), "{{.}}".to_owned()] {
-            let _ = help(&far);
-        }
-    }
-
-    #[test]
-    fn calls_of_jinja_are_answered() {
-        for (template, hint) in [
-            ("{{ m.tag(s.name) }}", "write a macro as `m::tag(name=value)`, with the names of its arguments"),
-            ("{{ m.tag(x=1) }}", "write a macro as `m::tag(name=value)`, with the names of its arguments"),
-            ("{{ \"a,b\".split(\",\") }}", "values have no methods: write the filter `x | split(pat=…)`"),
-            ("{{ a.split(\",\") }}", "values have no methods: write the filter `a | split(pat=…)`"),
-            ("{% set b = a.upper() %}", "values have no methods: write the filter `a | upper`"),
-            ("{% for k in a.items() %}{% endfor %}", "write `{% for key, value in a %}`"),
-            ("{{ foo(s.name) }}", super::syntax::NAMED),
-            ("{{ (a).b }}", "only a variable has a path: write `{% set x = … %}`, then `x.name`"),
-            ("{{ a || b }}", "write `or`"),
-            ("{% if a || b %}{% endif %}", "write `or`"),
-            ("{{ größe }}", "names are made of ASCII letters, digits and `_`"),
-        ] {
-            assert_eq!(help(template), hint, "{template}");
-        }
-    }
-
-    #[test]
-    fn habits_of_jinja_liquid_and_python_are_answered() {
-        for (template, hint) in [
-            ("{{ a if b }}", "there is no inline `if`: write `{% if b %}{{ a }}{% endif %}`"),
-            ("{{- a if not b else c -}}", "`{% if not b %}{{ a }}{% else %}{{ c }}{% endif %}`"),
-            ("{{ f(x=1 if b else 2) }}", "there is no inline `if`: write `{% if … %}` … `{% else %}` … `{% endif %}`"),
-            ("{% if a %}{%- else if b -%}{% endif %}", "write `{% elif b %}`"),
-            ("{% if a is not divisibleby 3 %}{% endif %}", "write `is divisibleby(3)`"),
-            ("{{ a.b[:2] }}", "`a.b | slice(end=2)`"),
-            ("{{ (\"a\", \"b\") }}", "write `[\"a\", \"b\"]`"),
-            ("{{ x | replace(\"a\") }}", "`replace(from=\"a\")`"),
-            ("{{ a = 1 }}", "write `{% set a = 1 %}`"),
-            ("{% import \"lib/my-macros.tera\" %}", "as my_macros %}`"),
-            ("{% include \"a\" without context %}", "write `{% include \"a\" %}`"),
-            ("{% for x of list %}{% endfor %}", "write `{% for x in list %}`"),
-            ("{% set a %}", "write `{% set a = … %}`"),
-            ("{{ {{ a }} }}", "write `a`"),
-            ("{% unless a %}{% endif %}", "write `{% if not … %}`"),
-            ("{% for x in [1] %}{{ loop.indx }}{% endfor %}", "did you mean `loop.index`?"),
-            ("{{ [1] | nth(1) }}", "`nth(n=1)`"),
-        ] {
-            assert!(help(template).contains(hint), "{template}: {}", help(template));
-        }
-    }
-
-    #[test]
-    fn a_path_has_a_value_up_to_a_step() {
-        for (path, name, until) in
-            [("a.b.c", "b", "a.b"), ("a.ab.b.c", "b", "a.ab.b"), ("a[b].c", "c", "a[b].c"), ("a[x]", "x", "a[x]")]
-        {
-            assert_eq!(super::until(path, name), until);
-        }
-    }
-
-    #[test]
-    fn plain_tera_names_what_is_beyond_it() {
-        let engine = Engine::builder().tera(TeraDialect::Plain).build();
-        let errors = engine.compile(Dialect::Tera, "t", "{{ 1 | to_yaml }}{{ fail(message='a') }}").unwrap_err();
-        let notes: Vec<&str> = errors.iter().flat_map(|error| &error.notes).map(String::as_str).collect();
-        assert_eq!(
-            notes,
-            [
-                "`to_yaml` is a filter beyond Tera, and this template is plain Tera",
-                "`fail` is a function beyond Tera, and this template is plain Tera"
-            ]
-        );
-    }
 }

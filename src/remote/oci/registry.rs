@@ -7,13 +7,13 @@ use bytes::Bytes;
 use http::{Method, Request, StatusCode, Uri, header};
 use serde::Deserialize;
 
-use super::certificates;
+use super::login;
 use super::login::{Config, Credentials, basic, find_credentials};
 use crate::clock::Skew;
+use crate::failure;
 use crate::failure::{Failure, Patience};
 use crate::http::{Connector, StoreOptions, broken, error_text, failure_of, is_transient, overloaded, send};
 use crate::location::Reference;
-use crate::notice;
 use dropforge_base::credentials;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::mask::Mask;
@@ -84,7 +84,7 @@ impl<'r> Registry<'r> {
     ) -> Result<Self> {
         let (patience, timeout) = (options.patience, options.timeout);
         let connector = Connector { timeout, connections: 4, skew: Skew::default().into() };
-        let trust = certificates::find(reference.registry())?;
+        let trust = login::find(reference.registry())?;
         let (plain, connect) = (reference.is_loopback() && trust.is_none(), timeout.min(Duration::from_secs(5)));
         let host = if reference.registry() == "docker.io" { "registry-1.docker.io" } else { reference.registry() };
         let base = format!("{}://{host}", if plain { "http" } else { "https" });
@@ -138,7 +138,7 @@ impl<'r> Registry<'r> {
 
     fn send(&self, what: &str, call: &Call<'_>) -> Result<(Reply, Option<Challenge>)> {
         let waiting = format!("waiting for `{}` to {what} `oci://{}`", self.base, self.reference);
-        let result = notice::watch(&waiting, || self.patience.repeat(|| self.attempt(call)));
+        let result = failure::watch(&waiting, || self.patience.repeat(|| self.attempt(call)));
         result.map_err(|failure| failure.diagnostic(what, &format!("oci://{}", self.reference)))
     }
 

@@ -296,7 +296,7 @@ async fn list_template_versions(
     list(&service, paging, read, |row| row.id).await
 }
 
-/// The stack_routes.
+/// The routes of stacks.
 pub(super) fn stack_routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default().routes(routes!(list_stacks, create_stack)).routes(routes!(
         get_stack,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dropforge::diagnostics::{Diagnostic, Label, parts};
 use dropforge::dialect::hcl::body::{Context, Reference, ReferenceStep};
 use dropforge::dialect::hcl::syntax::lexer::lex_config;
-use dropforge::dialect::hcl::syntax::position::{Position, PositionIndex};
+use dropforge::dialect::hcl::syntax::token::{Position, PositionIndex};
 use dropforge::dialect::hcl::values::json::{Json, encode, write_string};
 use dropforge::dialect::hcl::values::types::type_of;
 use dropforge::limits::Limits;

@@ -6,7 +6,6 @@ mod fold;
 mod gotmpl;
 mod helmfile;
 mod kustomize;
-mod notes;
 mod project;
 mod sources;
 mod yaml;

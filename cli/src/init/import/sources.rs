@@ -13,8 +13,7 @@ use dropforge::text::Source;
 use dropforge::value::{DataMap, Step};
 
 use super::gotmpl::Reach;
-use super::notes::Place;
-use super::project::{Project, file_name};
+use super::project::{Place, Project, file_name};
 use super::yaml::Yaml;
 use crate::glob;
 use crate::input;

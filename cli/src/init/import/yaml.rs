@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::project::{Notes, Place};
 use dropforge::limits::Limits;
 use dropforge::text::{Source, Span};
 use dropforge::value::yaml::{self, Kind, Node, Style, Tags};
 use dropforge::value::{Data, DataMap};
-
-use super::notes::{Notes, Place};
 
 /// A node of a file.
 #[derive(Debug, Clone)]

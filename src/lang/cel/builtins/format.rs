@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::values::errors::bad_argument;
-use crate::values::{as_bytes, maps, text, type_name};
+use crate::values::{access, as_bytes, bad_argument, convert, type_name};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::stdlib::{float_format, numbers};
 use dropforge_machine::function::{Cx, Held};
@@ -236,8 +235,8 @@ fn write_text(value: Value<'_>, out: &mut Charged<'_, '_>) -> Result<()> {
         }
         (_, Some(Extended::Named(name))) => out.push(name),
         (_, Some(Extended::Bytes(bytes))) => out.push(&String::from_utf8_lossy(bytes)),
-        _ if maps::is_map(value) => write_map(value, out),
-        _ => match text::plain(value)? {
+        _ if access::is_map(value) => write_map(value, out),
+        _ => match convert::plain(value)? {
             Some(text) => out.push(&text),
             None => Err(refused('s', type_name(value))),
         },

@@ -1,9 +1,8 @@
 //! Intrinsics: operations besides operators and functions. Lowering calls them; sources cannot name them.
 
 use crate::values::compare::equal;
-use crate::values::errors::{bad_argument, noted_since, undefined_input};
 use crate::values::written::declared;
-use crate::values::{access, as_optional, in_document, maps, text, type_name};
+use crate::values::{access, as_optional, bad_argument, convert, in_document, noted_since, type_name, undefined_input};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, joined};
 use dropforge_base::stdlib::paths;
 use dropforge_machine::function::{Cx, Noted, excerpt};
@@ -76,19 +75,20 @@ fn map<'v>(cx: &Cx<'v>, entries: &'v [Value<'v>]) -> Result<Value<'v>> {
             values.push(value);
         }
     }
-    maps::map(cx, &keys, &values)
+    access::map(cx, &keys, &values)
 }
 
 fn map_of_pairs<'v>(cx: &Cx<'v>, pairs: &'v [Value<'v>]) -> Result<Value<'v>> {
     let (keys, values): (Vec<_>, Vec<_>) = pairs.as_chunks::<2>().0.iter().map(|[key, value]| (*key, *value)).unzip();
-    maps::map(cx, &keys, &values)
+    access::map(cx, &keys, &values)
 }
 
 /// Joins the maps before the first undefined one, whose error was noted. An error of joining them comes first.
 fn map_of_maps<'v>(cx: &Cx<'v>, all: &'v [Value<'v>], from: Value<'v>) -> Result<Value<'v>> {
     let noted = if cx.notes().count() == 0 { None } else { noted_since(cx, from) };
     let made = all.split(Value::is_undefined).next().unwrap_or_default();
-    let joined = maps::joined(cx, made)?.ok_or_else(|| bad_argument("an entry of transformMapEntry must be a map"))?;
+    let joined =
+        access::joined(cx, made)?.ok_or_else(|| bad_argument("an entry of transformMapEntry must be a map"))?;
     noted.map_or(Ok(joined), Err)
 }
 
@@ -215,7 +215,7 @@ fn condition<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
 
 /// Fails with `message`, and a note for each name and value of `values`, which alternate.
 fn assertion<'v>(cx: &Cx<'v>, message: Value<'v>, values: &'v [Value<'v>]) -> Result<Value<'v>> {
-    let text = match text::plain(message)? {
+    let text = match convert::plain(message)? {
         Some(text) => text.into_owned(),
         None => excerpt(message),
     };
@@ -227,7 +227,7 @@ fn assertion<'v>(cx: &Cx<'v>, message: Value<'v>, values: &'v [Value<'v>]) -> Re
 }
 
 fn one_by_one<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
-    if maps::is_map(value.unwritten()) {
+    if access::is_map(value.unwritten()) {
         let message = "`$for` over a map has two variables, the key and the value";
         return Err(cx.fault(Code::NotIterable, message).with_help("write `key, value in …`"));
     }
@@ -236,7 +236,7 @@ fn one_by_one<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
 
 fn in_pairs<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
     let value = value.unwritten();
-    if matches!(value, Value::List(_)) || maps::is_map(value) { Ok(value) } else { Err(not_iterable(cx, value)) }
+    if matches!(value, Value::List(_)) || access::is_map(value) { Ok(value) } else { Err(not_iterable(cx, value)) }
 }
 
 #[cold]
@@ -314,7 +314,7 @@ fn yaml<'v>(cx: &Cx<'v>, text: &'v str, name: &'v str) -> Result<Value<'v>> {
 mod read {
     use std::sync::Arc;
 
-    use crate::values::maps;
+    use crate::values::access;
     use dropforge_base::diagnostics::{Code, Diagnostic, Result};
     use dropforge_base::limits::Limits;
     use dropforge_base::text::Source;
@@ -379,6 +379,6 @@ mod read {
             });
             values.push(value(cx, node)?);
         }
-        maps::map(cx, &keys, &values)
+        access::map(cx, &keys, &values)
     }
 }

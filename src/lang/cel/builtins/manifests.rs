@@ -1,9 +1,8 @@
 //! Functions for authors of manifests: files, merged maps, JSON, hashes, values from seeds, omitted entries.
 
-use crate::values::capsules::OMIT;
-use crate::values::errors::{bad_argument, no_such_overload};
-use crate::values::maps::{entry, is_map, map, pairs};
+use crate::values::access::{entry, is_map, map, pairs};
 use crate::values::written::as_float;
+use crate::values::{OMIT, bad_argument, no_such_overload};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::hashes;
 use dropforge_base::stdlib::hashes::sha256;

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::values::compare::numbers;
-use crate::values::errors::{arithmetic, bad_argument, no_such_overload};
+use crate::values::{arithmetic, bad_argument, no_such_overload};
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::function::Cx;
 use dropforge_machine::functions;

@@ -4,8 +4,7 @@ use ::regex::{Captures, Regex};
 
 use super::standard::compiled;
 use super::strings::at_most;
-use crate::values::errors::bad_argument;
-use crate::values::{empty_optional, optional_of};
+use crate::values::{bad_argument, empty_optional, optional_of};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_machine::function::{Cx, Pattern};
 use dropforge_machine::functions;

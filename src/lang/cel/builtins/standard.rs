@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
+use crate::values;
 use crate::values::compare::related;
 use crate::values::time::{TimeField, part};
-use crate::values::{access, arithmetic, compare, convert, errors};
+use crate::values::{access, compare, convert};
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::function::{Cx, Pattern, Refusal};
 use dropforge_machine::functions;
@@ -35,42 +36,42 @@ functions! {
     "_!=_", "Returns `true` if two values are not equal." ["1 != 2" => "true"]
         | "not_equals" (A, A) -> Bool = not_equals;
     "-_", "Returns the negative of a number." ["-(1 + 1)" => "-2", "-(-9223372036854775808)" => "E0302"]
-        | "negate_double" (Double) -> Double = arithmetic::negate;
-        | "negate_int64" (Int) -> Int = arithmetic::negate;
+        | "negate_double" (Double) -> Double = compare::negate;
+        | "negate_int64" (Int) -> Int = compare::negate;
     "_+_", "Adds numbers or times; concatenates strings, bytes or lists."
         ["1 + 2" => "3", "'a' + 'b'" => "'ab'", "b'a' + b'b'" => "b'ab'", "[1] + [2]" => "[1, 2]", "1.5 + 1.0" => "2.5",
          "1u + 2u" => "3u", "9223372036854775807 + 1" => "E0302", "duration('1m') + duration('1s')" => "duration('61s')",
          "timestamp(0) + duration('1s')" => "timestamp(1)", "duration('1s') + timestamp(0)" => "timestamp(1)"]
-        | "add_bytes" (Bytes, Bytes) -> Bytes = arithmetic::add;
-        | "add_double" (Double, Double) -> Double = arithmetic::add;
-        | "add_duration_duration" (Duration, Duration) -> Duration = arithmetic::add;
-        | "add_duration_timestamp" (Duration, Timestamp) -> Timestamp = arithmetic::add;
-        | "add_timestamp_duration" (Timestamp, Duration) -> Timestamp = arithmetic::add;
-        | "add_int64" (Int, Int) -> Int = arithmetic::add;
-        | "add_list" ((list A), (list A)) -> (list A) = arithmetic::add;
-        | "add_string" (String, String) -> String = arithmetic::add;
-        | "add_uint64" (Uint, Uint) -> Uint = arithmetic::add;
+        | "add_bytes" (Bytes, Bytes) -> Bytes = compare::add;
+        | "add_double" (Double, Double) -> Double = compare::add;
+        | "add_duration_duration" (Duration, Duration) -> Duration = compare::add;
+        | "add_duration_timestamp" (Duration, Timestamp) -> Timestamp = compare::add;
+        | "add_timestamp_duration" (Timestamp, Duration) -> Timestamp = compare::add;
+        | "add_int64" (Int, Int) -> Int = compare::add;
+        | "add_list" ((list A), (list A)) -> (list A) = compare::add;
+        | "add_string" (String, String) -> String = compare::add;
+        | "add_uint64" (Uint, Uint) -> Uint = compare::add;
     "_-_", "Subtracts numbers or times."
         ["3 - 1" => "2", "1u - 2u" => "E0302", "2.5 - 1.0" => "1.5", "duration('1m') - duration('1s')" => "duration('59s')",
          "timestamp(1) - duration('1s')" => "timestamp(0)", "timestamp(61) - timestamp(1)" => "duration('60s')"]
-        | "subtract_double" (Double, Double) -> Double = arithmetic::subtract;
-        | "subtract_duration_duration" (Duration, Duration) -> Duration = arithmetic::subtract;
-        | "subtract_int64" (Int, Int) -> Int = arithmetic::subtract;
-        | "subtract_timestamp_duration" (Timestamp, Duration) -> Timestamp = arithmetic::subtract;
-        | "subtract_timestamp_timestamp" (Timestamp, Timestamp) -> Duration = arithmetic::subtract;
-        | "subtract_uint64" (Uint, Uint) -> Uint = arithmetic::subtract;
+        | "subtract_double" (Double, Double) -> Double = compare::subtract;
+        | "subtract_duration_duration" (Duration, Duration) -> Duration = compare::subtract;
+        | "subtract_int64" (Int, Int) -> Int = compare::subtract;
+        | "subtract_timestamp_duration" (Timestamp, Duration) -> Timestamp = compare::subtract;
+        | "subtract_timestamp_timestamp" (Timestamp, Timestamp) -> Duration = compare::subtract;
+        | "subtract_uint64" (Uint, Uint) -> Uint = compare::subtract;
     "_*_", "Multiplies numbers." ["2 * 3" => "6", "2u * 3u" => "6u", "1.5 * 2.0" => "3.0", "5000000000 * 5000000000" => "E0302"]
-        | "multiply_double" (Double, Double) -> Double = arithmetic::multiply;
-        | "multiply_int64" (Int, Int) -> Int = arithmetic::multiply;
-        | "multiply_uint64" (Uint, Uint) -> Uint = arithmetic::multiply;
+        | "multiply_double" (Double, Double) -> Double = compare::multiply;
+        | "multiply_int64" (Int, Int) -> Int = compare::multiply;
+        | "multiply_uint64" (Uint, Uint) -> Uint = compare::multiply;
     "_/_", "Divides numbers. Integer division truncates towards zero."
         ["7 / 2" => "3", "-7 / 2" => "-3", "7u / 2u" => "3u", "7.0 / 2.0" => "3.5", "1 / 0" => "E0302"]
-        | "divide_double" (Double, Double) -> Double = arithmetic::divide;
-        | "divide_int64" (Int, Int) -> Int = arithmetic::divide;
-        | "divide_uint64" (Uint, Uint) -> Uint = arithmetic::divide;
+        | "divide_double" (Double, Double) -> Double = compare::divide;
+        | "divide_int64" (Int, Int) -> Int = compare::divide;
+        | "divide_uint64" (Uint, Uint) -> Uint = compare::divide;
     "_%_", "Returns the remainder of an integer division." ["7 % 2" => "1", "-7 % 2" => "-1", "7u % 2u" => "1u", "1 % 0" => "E0302"]
-        | "modulo_int64" (Int, Int) -> Int = arithmetic::modulo;
-        | "modulo_uint64" (Uint, Uint) -> Uint = arithmetic::modulo;
+        | "modulo_int64" (Int, Int) -> Int = compare::modulo;
+        | "modulo_uint64" (Uint, Uint) -> Uint = compare::modulo;
     "@in", "Returns `true` if a list contains the element, or a map the key."
         ["2 in [1, 2]" => "true", "'b' in {'a': 1}" => "false", "dyn(1.0) in {1: 'a'}" => "true"]
         | "in_list" (A, (list A)) -> Bool = contained;
@@ -242,7 +243,7 @@ pub(super) fn compiled<'c>(cx: &'c Cx<'_>, pattern: &str, bytes: usize) -> Resul
             Refusal::Engine(why) => why,
         };
         let shown: String = pattern.chars().take(60).collect();
-        errors::bad_argument(format!("`{shown}` is not a regular expression")).with_help(why)
+        values::bad_argument(format!("`{shown}` is not a regular expression")).with_help(why)
     };
     cx.charge(pattern.len())?;
     let compiled = cx.re2(pattern, invalid)?;

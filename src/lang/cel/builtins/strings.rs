@@ -3,8 +3,8 @@
 use std::str::Chars;
 
 use super::standard::pay;
-use crate::values::errors::{bad_argument, no_such_overload};
-use crate::values::{as_bytes, errors};
+use crate::values;
+use crate::values::{as_bytes, bad_argument, no_such_overload};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::stdlib::encodings;
 use dropforge_base::stdlib::strings::prefix;
@@ -267,6 +267,6 @@ fn decode<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Value<'v>> {
     cx.charge(text.len())?;
     match encodings::octets_of_base64(text) {
         Some(bytes) => cx.bytes(&bytes),
-        None => Err(errors::bad_argument("illegal base64 data")),
+        None => Err(values::bad_argument("illegal base64 data")),
     }
 }

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::dispatch::{call, is_of, overload};
-use crate::values::{capsules, convert, empty_optional, maps, optional_of};
+use crate::semantics::{call, is_of, overload};
+use crate::values;
+use crate::values::{access, convert, empty_optional, optional_of};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::limits::Limits;
 use dropforge_base::stdlib::encodings;
@@ -15,7 +16,7 @@ use dropforge_machine::function::{Builtin, Caches, Capabilities, Cx, Overload, P
 use dropforge_value::{Arena, Capsule, CapsuleContent, Extended, Inputs, Value};
 
 fn registry() -> Registry {
-    libraries::kubernetes()
+    super::kubernetes()
 }
 
 fn with_cx<T>(limits: &Limits, run: impl FnOnce(&Cx<'_>) -> T) -> T {
@@ -37,11 +38,11 @@ fn value<'v>(cx: &Cx<'v>, written: &Json) -> Value<'v> {
             Some((key, held)) if key == "some" => optional_of(cx, value(cx, held)).unwrap(),
             Some((key, Json::Array(pairs))) if key == "entries" => {
                 let column = |at: usize| pairs.iter().map(|pair| value(cx, &pair[at])).collect::<Vec<_>>();
-                maps::map(cx, &column(0), &column(1)).unwrap()
+                access::map(cx, &column(0), &column(1)).unwrap()
             }
             _ => {
                 let keys: Vec<_> = map.keys().map(|key| cx.text(key).unwrap()).collect();
-                maps::map(cx, &keys, &list(&map.values().cloned().collect::<Vec<_>>())).unwrap()
+                access::map(cx, &keys, &list(&map.values().cloned().collect::<Vec<_>>())).unwrap()
             }
         },
     }
@@ -55,7 +56,7 @@ fn typed<'v>(cx: &Cx<'v>, text: &str) -> Value<'v> {
         Some(("t", moment)) => convert::timestamp(cx, cx.text(moment).unwrap()).unwrap(),
         Some(("d", span)) => convert::duration(cx, cx.text(span).unwrap()).unwrap(),
         Some(("type", name)) => cx.extended(Extended::Named(cx.arena().copy_str(name))).unwrap(),
-        Some((kind, held)) if capsules::TYPE_NAMES.contains(&kind) => capsule(cx, kind, held),
+        Some((kind, held)) if values::TYPE_NAMES.contains(&kind) => capsule(cx, kind, held),
         _ if text == "none" => empty_optional(cx).unwrap(),
         _ => cx.text(text).unwrap(),
     }
@@ -63,7 +64,7 @@ fn typed<'v>(cx: &Cx<'v>, text: &str) -> Value<'v> {
 
 fn capsule<'v>(cx: &Cx<'v>, name: &str, text: &str) -> Value<'v> {
     let content =
-        if name == capsules::OMIT { CapsuleContent::Opaque } else { CapsuleContent::Text(cx.arena().copy_str(text)) };
+        if name == values::OMIT { CapsuleContent::Opaque } else { CapsuleContent::Text(cx.arena().copy_str(text)) };
     cx.extended(Extended::Capsule(Capsule { name: cx.arena().copy_str(name), id: 0, content })).unwrap()
 }
 
@@ -90,13 +91,13 @@ fn written(value: Value<'_>) -> Json {
             let pairs: Vec<_> = entries.iter().map(|(key, value)| json!([written(key), written(value)])).collect();
             json!({"entries": pairs})
         }
-        (_, Some(Extended::Capsule(capsule))) => json!(format!("{}:{}", capsule.name, capsules::Content::of(value).0)),
+        (_, Some(Extended::Capsule(capsule))) => json!(format!("{}:{}", capsule.name, values::Content::of(value).0)),
         (value, _) => panic!("{value:?}"),
     }
 }
 
 fn plain(value: Value<'_>) -> String {
-    crate::values::text::plain(value).unwrap().unwrap().into_owned()
+    crate::values::convert::plain(value).unwrap().unwrap().into_owned()
 }
 
 /// Calls `name` (with a dot in front: on a receiver) with `given`, and gives back what it answers, or the error's code
@@ -139,12 +140,12 @@ fn overloads() -> Vec<(String, Overload)> {
 
 /// The text of a value of each type that only functions look into.
 const SAMPLES: &[(&str, &str)] = &[
-    (capsules::IP, "10.0.0.1"),
-    (capsules::CIDR, "10.0.0.0/8"),
-    (capsules::URL, "https://example.com/"),
-    (capsules::QUANTITY, "1k"),
-    (capsules::SEMVER, "1.2.3"),
-    (capsules::FORMAT, "uuid"),
+    (values::IP, "10.0.0.1"),
+    (values::CIDR, "10.0.0.0/8"),
+    (values::URL, "https://example.com/"),
+    (values::QUANTITY, "1k"),
+    (values::SEMVER, "1.2.3"),
+    (values::FORMAT, "uuid"),
 ];
 
 /// A value of a type.
@@ -161,7 +162,7 @@ fn sample<'v>(cx: &Cx<'v>, ty: &Ty) -> Value<'v> {
         Ty::Duration => json!("d:90s"),
         Ty::Type(_) => json!("type:int"),
         Ty::List(element) => return cx.list(&[sample(cx, element), sample(cx, element)]).unwrap(),
-        Ty::Map(key, element) => return maps::map(cx, &[sample(cx, key)], &[sample(cx, element)]).unwrap(),
+        Ty::Map(key, element) => return access::map(cx, &[sample(cx, key)], &[sample(cx, element)]).unwrap(),
         Ty::Optional(held) => return optional_of(cx, sample(cx, held)).unwrap(),
         Ty::Opaque(name) => json!(format!("{name}:{}", SAMPLES.iter().find(|(kind, _)| kind == name).unwrap().1)),
     };

@@ -1,15 +1,15 @@
 //! Conversions between types. A value that is out of the target's range, or text that does not parse, is an error.
 //!
-//! Each conversion pays in steps for the length of the string or bytes that it reads.
+//! Each conversion pays in steps for the length of the string or bytes that it reads. The text of a value is that of
+//! `string(value)`, and that within text in templates.
 
 use std::borrow::Cow;
 
-use super::errors::{arithmetic, conversion, no_such_overload};
-use super::{as_bytes, byte_len, text, time, type_name};
+use super::{arithmetic, as_bytes, bad_argument, byte_len, conversion, no_such_overload, time, type_name};
 use dropforge_base::diagnostics::Result;
-use dropforge_base::stdlib::number_literals;
+use dropforge_base::stdlib::{float_format, number_literals, timestamps};
 use dropforge_machine::function::Cx;
-use dropforge_value::{Extended, Value};
+use dropforge_value::{Capsule, CapsuleContent, Extended, Value};
 
 /// 2^63, exact as a float.
 const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
@@ -109,10 +109,10 @@ pub fn string<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
     if value.as_str().is_some() {
         return Ok(value);
     }
-    if let Some(digits) = text::digits(value, &mut itoa::Buffer::new()) {
+    if let Some(digits) = digits(value, &mut itoa::Buffer::new()) {
         return cx.text(digits);
     }
-    match text::plain(value)? {
+    match plain(value)? {
         Some(Cow::Borrowed(text)) => cx.borrowed(text),
         Some(Cow::Owned(text)) => cx.text(&text),
         None => Err(no_such_overload("string", false, &[value])),
@@ -152,4 +152,43 @@ pub fn duration<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
 /// A limit of the render.
 pub fn type_of<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
     cx.extended(Extended::Named(type_name(value)))
+}
+
+/// Returns the text of a string, boolean, number, timestamp, duration, capsule or UTF-8 bytes; [`None`] for null, lists,
+/// maps, types and optionals.
+///
+/// # Errors
+/// Bytes that are not UTF-8.
+pub fn plain<'v>(value: Value<'v>) -> Result<Option<Cow<'v, str>>> {
+    let value = value.unwritten();
+    Ok(Some(match (value, value.extended()) {
+        (Value::Str(text), _) => Cow::Borrowed(text.as_str()),
+        (Value::Bool(truth), _) => Cow::Borrowed(if truth { "true" } else { "false" }),
+        (Value::Int(n), _) => Cow::Owned(n.to_string()),
+        (Value::Uint(n), _) => Cow::Owned(n.to_string()),
+        (Value::Float(n), _) => Cow::Owned(float_format::shortest(n)),
+        (_, Some(Extended::Bytes(bytes))) => match std::str::from_utf8(bytes) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(error) => {
+                let at = error.valid_up_to();
+                return Err(bad_argument(format!("invalid UTF-8 in bytes, at {at}: they cannot become a string")));
+            }
+        },
+        (_, Some(Extended::Timestamp { seconds, nanos })) => match timestamps::utc_text(*seconds, *nanos) {
+            Some(text) => Cow::Owned(text),
+            None => return Ok(None),
+        },
+        (_, Some(Extended::Duration(nanos))) => Cow::Owned(timestamps::seconds_text(*nanos)),
+        (_, Some(Extended::Capsule(Capsule { content: CapsuleContent::Text(text), .. }))) => Cow::Borrowed(*text),
+        _ => return Ok(None),
+    }))
+}
+
+/// Formats an integer.
+pub fn digits<'b>(value: Value<'_>, buffer: &'b mut itoa::Buffer) -> Option<&'b str> {
+    match value {
+        Value::Int(n) => Some(buffer.format(n)),
+        Value::Uint(n) => Some(buffer.format(n)),
+        _ => None,
+    }
 }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Datelike, NaiveDateTime, Timelike};
 
-use super::errors::{arithmetic, bad_argument, conversion};
+use super::{arithmetic, bad_argument, conversion};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::{duration, zones};
 use dropforge_machine::function::Cx;

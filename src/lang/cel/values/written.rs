@@ -2,8 +2,7 @@
 //! operation touches keeps its notation. The numbers of inputs get the types that their schemas declare: `int` for
 //! `integer`; for `number`, a type that mixes with integers and floats.
 
-use super::arithmetic;
-use super::errors::no_such_overload;
+use super::{compare, no_such_overload};
 use dropforge_base::diagnostics::Result;
 use dropforge_machine::bytecode::BinaryOp;
 use dropforge_machine::function::Cx;
@@ -112,11 +111,11 @@ pub fn mixed<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Resul
         _ => return Ok(None),
     };
     let result = match op {
-        BinaryOp::Add => arithmetic::add(cx, x, y)?,
-        BinaryOp::Sub => arithmetic::subtract(cx, x, y)?,
-        BinaryOp::Mul => arithmetic::multiply(x, y)?,
-        BinaryOp::Div => arithmetic::divide(x, y)?,
-        BinaryOp::Rem => arithmetic::modulo(x, y)?,
+        BinaryOp::Add => compare::add(cx, x, y)?,
+        BinaryOp::Sub => compare::subtract(cx, x, y)?,
+        BinaryOp::Mul => compare::multiply(x, y)?,
+        BinaryOp::Div => compare::divide(x, y)?,
+        BinaryOp::Rem => compare::modulo(x, y)?,
         _ => return Ok(None),
     };
     number(cx, result).map(Some)
@@ -128,7 +127,7 @@ pub fn mixed<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Resul
 /// Those of the operator.
 #[cold]
 pub fn negative<'v>(cx: &Cx<'v>, a: Value<'v>) -> Result<Value<'v>> {
-    let result = arithmetic::negate(a.unwritten())?;
+    let result = compare::negate(a.unwritten())?;
     if is_number(a) { number(cx, result) } else { Ok(result) }
 }
 

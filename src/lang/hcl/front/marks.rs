@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::syntax;
 use crate::syntax::parser::{Parsed, parse_config, parse_template};
 use crate::syntax::tree::{BlockNode, BodyId, Expr, ExprId, For, StepKind, Str, Tree};
-use crate::syntax::{analysis, function_name, tree};
+use crate::syntax::{function_name, tree};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::{Source, Span};
 use dropforge_machine::bytecode::ImportKind;
@@ -101,9 +102,9 @@ impl Marking<'_> {
                     let name = function_name(tree, &call);
                     let mark = Mark::new(Named::Import(ImportKind::Function), name, call.name_span);
                     self.list.add(Mark { whole: tree.span(id), ..mark });
-                    analysis::children(tree, expr, |child| open.push(child));
+                    syntax::children(tree, expr, |child| open.push(child));
                 }
-                _ => analysis::children(tree, expr, |child| open.push(child)),
+                _ => syntax::children(tree, expr, |child| open.push(child)),
             }
         }
     }

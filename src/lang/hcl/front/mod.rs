@@ -12,7 +12,6 @@ pub mod json;
 #[doc(hidden)]
 pub mod lower;
 pub(crate) mod marks;
-mod module_blocks;
 #[doc(hidden)]
 pub mod syntax;
 pub mod typeexpr;

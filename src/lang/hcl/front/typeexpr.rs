@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::syntax::{Call, Entry, ExprId, Tree, is_identifier, keyword, static_call, static_list, static_map};
 use crate::values::convert;
-use crate::values::defaults::{Children, Defaults};
 use crate::values::json::write_string;
-use crate::values::types::name;
+use crate::values::types::{Children, Defaults, name};
 use dropforge_base::diagnostics::{Code, Diagnostic, nearest};
 use dropforge_base::text::Span;
 use dropforge_machine::function::{Cx, Fault};

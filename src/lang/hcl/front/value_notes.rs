@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use crate::syntax::{AccessStep, Expr, ExprId, StepKind, Tree, analysis, parse_template};
+use super::syntax;
+use crate::syntax::{AccessStep, Expr, ExprId, StepKind, Tree, parse_template};
 use crate::values::types::name as type_name;
 use crate::values::{contains_marked, number_of, traverse};
 use dropforge_base::diagnostics::Diagnostic;
@@ -32,7 +33,7 @@ pub fn explain(cx: &Cx<'_>, tree: &Tree, errors: &mut [Box<Diagnostic>]) {
         let Some(span) = subject(tree.source(), error) else { continue };
         let Some(at) = innermost(tree, span) else { continue };
         let mut notes: Vec<String> = Vec::new();
-        for variable in analysis::variables(tree, at) {
+        for variable in syntax::variables(tree, at) {
             let note = variable_note(cx, tree, variable);
             notes.extend(note.filter(|note| !notes.contains(note) && !error.notes.contains(note)));
         }

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::check::config;
 use crate::argument_gate::reason;
 use crate::body::{Attribute, Block, BodyExpression, BodySchema, Context, DiagnosticList, File, Location};
 use crate::builtins::registry;
 use crate::check::{VariableTypes, arguments};
-use crate::front::module_blocks;
 use crate::typeexpr::Mode;
 use crate::values::convert::convert;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked, at_most};
@@ -217,11 +217,11 @@ fn of_argument(argument: Attribute<'_>) -> Variable<'_> {
 
 fn of_block<'r>(block: &Block<'r>, diagnostics: &mut DiagnosticList) -> Option<Variable<'r>> {
     let label = block.labels.first()?;
-    let (content, _) = block.body.partial_content(&module_blocks::variable(), diagnostics);
+    let (content, _) = block.body.partial_content(&config::variable(), diagnostics);
     let expr = |name: &str| content.attributes.get(name).map(|attribute| attribute.expr.clone());
     let mut validations = Vec::new();
     for validation in content.blocks_of("validation") {
-        let (content, _) = validation.body.partial_content(&module_blocks::validation(), diagnostics);
+        let (content, _) = validation.body.partial_content(&config::validation(), diagnostics);
         let expr = |name: &str| content.attributes.get(name).map(|attribute| attribute.expr.clone());
         validations.extend(expr("condition").map(|condition| (condition, expr("error_message"))));
     }

@@ -6,8 +6,8 @@ use std::time::UNIX_EPOCH;
 
 use x509_cert::der::asn1::Ia5String;
 
-use super::arguments::elements;
-use super::random::array;
+use super::crypto::array;
+use super::elements;
 use crate::error::failed;
 use crate::objects::fields;
 use crate::values::{CERTIFICATE, text_bytes};
@@ -17,11 +17,9 @@ use dropforge_base::stdlib::timestamps;
 use dropforge_machine::function::Cx;
 use dropforge_machine::functions;
 use dropforge_value::{Extended, Value};
-use issue::{Issuer, Request, issue};
-use keys::{PrivateKey, dsa_pem};
+use issue::{Issuer, PrivateKey, Request, dsa_pem, issue};
 
 mod issue;
-mod keys;
 
 functions! {
     /// Functions of private keys and certificates.

@@ -1,6 +1,6 @@
 //! Maps: reading, changing, merging and copying them.
 
-use super::arguments::is_nil;
+use super::is_nil;
 use crate::error::failed;
 use crate::values::{
     NIL_MAP, deep_equal, is_nil_of_type, items, map_of, strings, strval, text_bytes, truth, type_name,

@@ -1,6 +1,6 @@
 //! Functions that write and read documents: YAML, JSON and TOML. Numbers that are read are floats, except those of TOML.
 
-use super::arguments::is_nil;
+use super::is_nil;
 use crate::error::failed;
 use crate::objects;
 use crate::values::{is_nil_of_type, items, nil_list, nil_map};

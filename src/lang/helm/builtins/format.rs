@@ -161,7 +161,7 @@ impl<'v> Formatter<'_, '_, 'v> {
                     self.next += 1;
                     let longest = spec.width.unwrap_or(0).max(spec.precision.unwrap_or(0));
                     let _drafts = self.cx.hold(longest.saturating_mul(DRAFTS))?;
-                    value_text(self.cx, value, verb, &spec.of_verb(verb), 0, &mut self.out)?;
+                    value_text(self.cx, value, &spec.of_verb(verb), 0, &mut self.out)?;
                 }
             },
         }
@@ -254,15 +254,15 @@ fn character(text: &[u8]) -> Option<(char, &[u8])> {
     }
 }
 
-/// Appends a value that is `depth` levels deep by a verb.
+/// Appends a value that is `depth` levels deep by its verb.
 pub(in crate::builtins) fn value_text<'v>(
     cx: &Cx<'v>,
     value: Value<'v>,
-    verb: char,
     spec: &Spec,
     depth: usize,
     out: &mut Growing<'_, 'v>,
 ) -> Result<()> {
+    let verb = spec.verb;
     cx.spend(1)?;
     if depth > cx.limits().value_depth {
         return Err(cx.too_deep());
@@ -275,35 +275,35 @@ pub(in crate::builtins) fn value_text<'v>(
         kind if verb == 'w' && kind != GoKind::Nil => false,
         GoKind::Nil if verb == 'v' => return pad(b"<nil>", spec, out),
         GoKind::Nil => return out.push(format!("%!{verb}(<nil>)").as_bytes()),
-        GoKind::Bool => scalar(bool_text(matches!(value, Value::Bool(true)), verb, spec), out)?,
-        GoKind::Int | GoKind::Int64 | GoKind::Uint8 | GoKind::Uint => scalar(integer_text(value, verb, spec), out)?,
-        GoKind::Float => scalar(float_text(value.as_f64().unwrap_or(0.0), verb, spec), out)?,
-        GoKind::Str => text_verb(cx, text_bytes(value).unwrap_or(b""), verb, spec, out)?,
+        GoKind::Bool => scalar(bool_text(matches!(value, Value::Bool(true)), spec), out)?,
+        GoKind::Int | GoKind::Int64 | GoKind::Uint8 | GoKind::Uint => scalar(integer_text(value, spec), out)?,
+        GoKind::Float => scalar(float_text(value.as_f64().unwrap_or(0.0), spec), out)?,
+        GoKind::Str => text_verb(cx, text_bytes(value).unwrap_or(b""), spec, out)?,
         GoKind::List | GoKind::Map if spec.syntax && is_nil_of_type(value) => {
             return out.push(format!("{}(nil)", type_name(value)).as_bytes());
         }
-        GoKind::List => return list(cx, value, verb, spec, depth, out),
-        GoKind::Map => return map(cx, value, verb, spec, depth, out),
+        GoKind::List => return list(cx, value, spec, depth, out),
+        GoKind::Map => return map(cx, value, spec, depth, out),
         GoKind::Bytes => match (value.extended(), verb) {
             (Some(Extended::Typed(_, bytes)), 's' | 'x' | 'X' | 'q') => {
-                text_verb(cx, text_bytes(*bytes).unwrap_or(b""), verb, spec, out)?
+                text_verb(cx, text_bytes(*bytes).unwrap_or(b""), spec, out)?
             }
-            _ => printed(cx, value, verb, spec, out)?,
+            _ => printed(cx, value, spec, out)?,
         },
         GoKind::Duration if verb == 'd' => match value.extended() {
-            Some(Extended::Duration(n)) => scalar(integer_text(Value::Int(*n), verb, spec), out)?,
+            Some(Extended::Duration(n)) => scalar(integer_text(Value::Int(*n), spec), out)?,
             _ => false,
         },
         GoKind::Time | GoKind::Duration => {
             let mut text = Growing::new(cx);
             print_value(cx, value, &mut text)?;
-            text_verb(cx, text.bytes(), if verb == 'v' { 's' } else { verb }, spec, out)?
+            text_verb(cx, text.bytes(), &Spec { verb: if verb == 'v' { 's' } else { verb }, ..*spec }, out)?
         }
-        GoKind::Object => object(cx, value, verb, spec, out)?,
+        GoKind::Object => object(cx, value, spec, out)?,
     };
     if !done {
         out.push(format!("%!{verb}({}=", type_name(value)).as_bytes())?;
-        value_text(cx, value, 'v', spec, depth + 1, out)?;
+        value_text(cx, value, &Spec { verb: 'v', ..*spec }, depth + 1, out)?;
         out.push(b")")?;
     }
     Ok(())
@@ -315,14 +315,14 @@ fn scalar(text: Option<Vec<u8>>, out: &mut Growing<'_, '_>) -> Result<bool> {
 }
 
 /// Appends the text of an object: that of a complex number has the verbs of floats.
-fn object<'v>(cx: &Cx<'v>, value: Value<'v>, verb: char, spec: &Spec, out: &mut Growing<'_, 'v>) -> Result<bool> {
-    let Some([re, im]) = complex_parts(value) else { return printed(cx, value, verb, spec, out) };
-    let (first, second) = (float_text(re, verb, spec), float_text(im, verb, &Spec { plus: true, ..*spec }));
+fn object<'v>(cx: &Cx<'v>, value: Value<'v>, spec: &Spec, out: &mut Growing<'_, 'v>) -> Result<bool> {
+    let Some([re, im]) = complex_parts(value) else { return printed(cx, value, spec, out) };
+    let (first, second) = (float_text(re, spec), float_text(im, &Spec { plus: true, ..*spec }));
     scalar(first.zip(second).map(|(first, second)| [b"(", &*first, &*second, b"i)"].concat()), out)
 }
 
-fn printed<'v>(cx: &Cx<'v>, value: Value<'v>, verb: char, spec: &Spec, out: &mut Growing<'_, 'v>) -> Result<bool> {
-    if !matches!(verb, 'v' | 's' | 'd') {
+fn printed<'v>(cx: &Cx<'v>, value: Value<'v>, spec: &Spec, out: &mut Growing<'_, 'v>) -> Result<bool> {
+    if !matches!(spec.verb, 'v' | 's' | 'd') {
         return Ok(false);
     }
     let mut text = Growing::new(cx);
@@ -330,14 +330,7 @@ fn printed<'v>(cx: &Cx<'v>, value: Value<'v>, verb: char, spec: &Spec, out: &mut
     pad(text.bytes(), spec, out).map(|()| true)
 }
 
-fn list<'v>(
-    cx: &Cx<'v>,
-    value: Value<'v>,
-    verb: char,
-    spec: &Spec,
-    depth: usize,
-    out: &mut Growing<'_, 'v>,
-) -> Result<()> {
+fn list<'v>(cx: &Cx<'v>, value: Value<'v>, spec: &Spec, depth: usize, out: &mut Growing<'_, 'v>) -> Result<()> {
     let is_syntax = spec.syntax;
     if is_syntax {
         out.push(type_name(value).as_bytes())?;
@@ -347,19 +340,12 @@ fn list<'v>(
         if at > 0 {
             out.push(if is_syntax { b", " } else { b" " })?;
         }
-        nested(cx, *item, verb, spec, depth, out)?;
+        nested(cx, *item, spec, depth, out)?;
     }
     out.push(if is_syntax { b"}" } else { b"]" })
 }
 
-fn map<'v>(
-    cx: &Cx<'v>,
-    value: Value<'v>,
-    verb: char,
-    spec: &Spec,
-    depth: usize,
-    out: &mut Growing<'_, 'v>,
-) -> Result<()> {
+fn map<'v>(cx: &Cx<'v>, value: Value<'v>, spec: &Spec, depth: usize, out: &mut Growing<'_, 'v>) -> Result<()> {
     let is_syntax = spec.syntax;
     out.push(if is_syntax { type_name(value) } else { "map".into() }.as_bytes())?;
     out.push(if is_syntax { b"{" } else { b"[" })?;
@@ -367,26 +353,19 @@ fn map<'v>(
         if at > 0 {
             out.push(if is_syntax { b", " } else { b" " })?;
         }
-        if !text_verb(cx, key.as_bytes(), verb, spec, out)? {
-            nested(cx, cx.borrowed(key)?, verb, spec, depth, out)?;
+        if !text_verb(cx, key.as_bytes(), spec, out)? {
+            nested(cx, cx.borrowed(key)?, spec, depth, out)?;
         }
         out.push(b":")?;
-        nested(cx, value, verb, spec, depth, out)?;
+        nested(cx, value, spec, depth, out)?;
     }
     out.push(if is_syntax { b"}" } else { b"]" })
 }
 
 /// Appends an element. Nil in Go's syntax has a type.
-fn nested<'v>(
-    cx: &Cx<'v>,
-    value: Value<'v>,
-    verb: char,
-    spec: &Spec,
-    depth: usize,
-    out: &mut Growing<'_, 'v>,
-) -> Result<()> {
+fn nested<'v>(cx: &Cx<'v>, value: Value<'v>, spec: &Spec, depth: usize, out: &mut Growing<'_, 'v>) -> Result<()> {
     if matches!(value, Value::Null | Value::Undefined) {
         return out.push(if spec.syntax { b"interface {}(nil)" } else { b"<nil>" });
     }
-    value_text(cx, value, verb, spec, depth + 1, out)
+    value_text(cx, value, spec, depth + 1, out)
 }

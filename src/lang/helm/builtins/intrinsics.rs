@@ -2,9 +2,8 @@
 
 use std::convert::identity;
 
-use super::arguments::made;
 use super::elements::{self, slice};
-use super::{dicts, lists};
+use super::{dicts, lists, made};
 use crate::error::{error, failed};
 use crate::print::NO_VALUE;
 use crate::semantics::{wrong_type, zero};

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::arguments::{elements, is_nil, kind_name, nil_pointer, string_of};
 use super::math::to_int64;
+use super::{elements, is_nil, kind_name, nil_pointer, string_of};
 use crate::error::failed;
 use crate::values::{CHUNKS, deep_equal, integers, nil_list, truth};
 use dropforge_base::diagnostics::Result;

@@ -1,7 +1,7 @@
 //! Arithmetic, conversions and names of types. Integers are `int64` and wrap; arguments of any type are converted
 //! first.
 
-use super::arguments::kind_name;
+use super::kind_name;
 use crate::error::failed;
 use crate::values::{int64, strval, type_name};
 use dropforge_base::diagnostics::Result;

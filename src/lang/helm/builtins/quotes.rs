@@ -1,8 +1,8 @@
 //! Values as text: quotes, indentation, wrapping, joining.
 
-use super::arguments::{is_nil, made};
 use super::lists::texts;
 use super::strings::repetitions;
+use super::{is_nil, made};
 use crate::values::{print, strings, strval, text_bytes};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::characters::{push_quoted, quoted_len};

@@ -1,6 +1,6 @@
 //! Parts of strings, comparisons with them, and their letters: case, notations of names, order.
 
-use super::arguments::{copied, made, part, string_of};
+use super::{copied, made, part, string_of};
 use crate::error::failed;
 use crate::values::{STRING_MAP, strings, text_bytes};
 use dropforge_base::diagnostics::Result;

@@ -8,8 +8,7 @@ use std::borrow::Cow;
 
 use super::Stage;
 use super::dependencies::Tree;
-use super::merged::{Merged, MergedMap, View};
-use super::merging::{Merging, Nulls};
+use super::merging::{Merged, MergedMap, Merging, Nulls, View};
 use super::metadata::Dependency;
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_value::Data;

@@ -9,7 +9,7 @@ use super::read::{first_document, values};
 use super::schema::ChartSchema;
 use super::schema_read::Fetched;
 use super::source::{Bounds, Budget, ChartFile, ChartSource};
-use super::{Stage, archive, expanded, metadata_checks};
+use super::{Stage, archive, dependencies, metadata};
 use crate::error::GO_MESSAGE;
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge_base::text::{Source, Span, Text};
@@ -71,7 +71,7 @@ impl Chart {
         }
         let chart = loader.chart(&source.files, "", 0);
         match chart {
-            Some(chart) if loader.errors.is_empty() => match expanded::check(&chart, bounds) {
+            Some(chart) if loader.errors.is_empty() => match dependencies::check(&chart, bounds) {
                 Ok(()) => Ok(chart),
                 Err(error) => Err(error.into()),
             },
@@ -93,7 +93,7 @@ impl Chart {
     /// Returns the place of the name of a dependency, in `Chart.yaml` or `requirements.yaml`.
     pub fn place_of_dependency(&self, name: &str) -> Option<(&Arc<Source>, Span)> {
         let source = self.declared.as_ref()?;
-        Some((source, metadata_checks::place_of_dependency(source, name)?))
+        Some((source, metadata::place_of_dependency(source, name)?))
     }
 
     /// Returns the default values.
@@ -233,9 +233,9 @@ impl Loader {
         if let Some(file) = sorted.requirements {
             metadata.require(self.parsed(file, at, Metadata::read_requirements)?);
         }
-        let problems = match metadata_checks::unsupported(&metadata) {
+        let problems = match metadata::unsupported(&metadata) {
             Some(problem) => vec![problem],
-            None => metadata_checks::problems(&metadata),
+            None => metadata::problems(&metadata),
         };
         let is_valid = problems.is_empty();
         if !is_valid {

@@ -1,8 +1,8 @@
 //! The output of a render: the text of `helm template`, and its documents with their kinds, hooks and order.
 
 use super::Stage;
+use super::documents::Head;
 use super::documents::{self, documents};
-use super::head::Head;
 use super::plan::{Plan, PlannedChart, is_partial};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::stdlib::go_match::matches;

@@ -11,7 +11,7 @@ use super::metadata::{Kind, Metadata};
 use super::schema::ChartSchema;
 use super::top::chart_data;
 use super::user_values::UserValues;
-use super::{Stage, dependencies, imports, merged, metadata_checks, schema};
+use super::{Stage, dependencies, imports, merging, metadata, schema};
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge_base::limits::Limits;
 use dropforge_base::stdlib::small_sort::SmallSort as _;
@@ -233,7 +233,7 @@ impl Chart {
         let mut tree = self.enabled(cx, values)?;
         let merging = Merging::new(cx);
         imports::import(merging, &mut tree).map_err(|error| self.of_dependencies(error))?;
-        let mut all = merged::shared(values.values());
+        let mut all = merging::shared(values.values());
         let nulls = if values.is_of_test { Nulls::DeleteDefaults } else { Nulls::Delete };
         let coalesced = merging.coalesce(&tree, &mut all, nulls);
         let all = coalesced.and_then(|()| merging.to_data(&all));
@@ -261,7 +261,7 @@ impl Chart {
         if let Some(missing) = dependencies::missing(&tree).filter(|_| !values.is_of_test) {
             return Err(missing.into());
         }
-        let enabled = dependencies::enable(Merging::new(cx), &mut tree, &merged::shared(values.values()), "");
+        let enabled = dependencies::enable(Merging::new(cx), &mut tree, &merging::shared(values.values()), "");
         enabled.map_err(|error| self.of_dependencies(error))?;
         Ok(tree)
     }
@@ -297,7 +297,7 @@ impl Chart {
         let message =
             format!("chart requires kubeVersion: {wanted} which is incompatible with Kubernetes {}", given.version);
         let error = Stage::KubeVersion.error(Code::Assertion, message);
-        let place = |source| Some((source, metadata_checks::place_of(source, "kubeVersion")?));
+        let place = |source| Some((source, metadata::place_of(source, "kubeVersion")?));
         let error = match self.declared.as_ref().and_then(place) {
             Some((source, span)) => error.at(source, span, ""),
             None => error,

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Local, SecondsFormat, Utc};
 
-use super::arguments::{Written, written, wrong};
 use super::functions::Asked;
+use super::{Written, written, wrong};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::limits::Limit;
 use dropforge_base::stdlib::encodings::{self, STRICT, URL_PATH};

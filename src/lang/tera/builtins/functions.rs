@@ -2,7 +2,7 @@
 //! checks before it calls them. The first parameter of a test is its value, which may be undefined. The last one,
 //! `excess`, only rejects further arguments.
 
-use super::arguments::{missing, wrong};
+use super::{missing, wrong};
 use dropforge_base::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use dropforge_base::stdlib::numbers::remainder;
 use dropforge_base::stdlib::strings;

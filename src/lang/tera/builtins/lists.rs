@@ -7,9 +7,9 @@ use hashbrown::{DefaultHashBuilder, HashSet};
 use indexmap::IndexMap;
 use smallvec::SmallVec;
 
-use super::arguments::{Written, missing, optional_text, required_text, wrong};
 use super::strings::unescaped;
 use super::values::{Charged, json};
+use super::{Written, missing, optional_text, required_text, wrong};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::paths::{BadPath, step_index, steps};
 use dropforge_machine::function::{Cx, excerpt};

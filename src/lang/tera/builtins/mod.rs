@@ -3,9 +3,8 @@
 //! | file | content |
 //! |---|---|
 //! | `strings` | letter case, trimming, replacing, splitting; escapes, tags |
-//! | `numbers` | conversion, rounding, plurals |
 //! | `lists` | items, joining, slicing; lists of maps by a dotted path: sort, unique, group, filter, map |
-//! | `values` | values of several types: length, reverse, JSON, text |
+//! | `values` | numbers: conversion, rounding, plurals; values of several types: length, reverse, JSON, text |
 //! | `external` | builtins that need other crates (feature `tera-builtins`): dates, random numbers, slugs,
 //! URLs, sizes, patterns |
 //! | `functions` | the functions, and the tests of `is` |
@@ -15,12 +14,10 @@
 //! checks an argument late (it returns an empty list before it reads any argument), the row says `Any` and the body
 //! checks the argument at the same point. Growth is charged before it is allocated, and visited elements cost steps.
 
-mod arguments;
 #[cfg(feature = "builtins")]
 mod external;
 mod functions;
 mod lists;
-mod numbers;
 mod plus;
 mod strings;
 mod values;
@@ -31,9 +28,9 @@ pub(crate) const RAW_FILE: &str = "raw_file";
 pub(super) use functions::has_item;
 pub(super) use values::write_text;
 
-#[cfg(feature = "compile")]
-use dropforge_machine::bytecode::ImportKind;
-use dropforge_machine::function::{Builtin, Feature, Registry};
+use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+use dropforge_machine::function::{Builtin, Feature, Registry, excerpt};
+pub(super) use dropforge_machine::function::{Written, grown, written};
 use dropforge_machine::functions;
 use dropforge_value::Value;
 
@@ -42,7 +39,7 @@ pub fn tables() -> Vec<&'static [Builtin]> {
     vec![
         strings::STRINGS,
         strings::MARKUP,
-        numbers::NUMBERS,
+        values::NUMBERS,
         lists::LISTS,
         lists::ATTRIBUTES,
         values::VALUES,
@@ -108,12 +105,6 @@ pub fn plain(registry: &Registry) -> Registry {
     })
 }
 
-/// Returns the builtin beyond Tera of this kind and name.
-#[cfg(feature = "compile")]
-pub(super) fn beyond(kind: ImportKind, name: &str) -> Option<&'static Builtin> {
-    plus_tables().into_iter().flatten().find(|builtin| builtin.kind == kind && builtin.name == name)
-}
-
 functions! {
     /// The filters that lowering applies itself.
     static MARKS:
@@ -136,6 +127,37 @@ fn default<'v>(variable: Value<'v>, value: Value<'v>) -> Value<'v> {
 
 fn safe(value: Value<'_>) -> Value<'_> {
     value
+}
+
+/// Returns an optional text argument. `of` is the function: ``filter `sort` ``.
+fn optional_text<'v>(of: &str, param: &str, value: Option<Value<'v>>) -> Result<Option<&'v str>> {
+    match value {
+        None => Ok(None),
+        Some(Value::Str(text)) => Ok(Some(text.as_str())),
+        Some(other) => Err(wrong(of, param, "a string", other)),
+    }
+}
+
+/// Returns a required text argument.
+fn required_text<'v>(of: &str, param: &str, value: Option<Value<'v>>) -> Result<&'v str> {
+    optional_text(of, param, value)?.ok_or_else(|| missing(of, param, "a string"))
+}
+
+/// Returns the error of an argument of the wrong type or value.
+fn wrong(of: &str, param: &str, wanted: &str, got: Value<'_>) -> Box<Diagnostic> {
+    let message = format!("{of}: `{param}` should be {wanted}, but it is {} ({})", excerpt(got), got.kind());
+    Diagnostic::new(Code::BadArgument, message).with_help(format!("give `{param}` {wanted}"))
+}
+
+/// Returns the error of a missing argument.
+fn missing(of: &str, param: &str, wanted: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::MissingArgument, format!("{of} needs the argument `{param}`, {wanted}"))
+        .with_help(format!("add `{param}=…`"))
+}
+
+/// Returns a number, or null if it is not finite, as in JSON.
+fn number<'v>(number: f64) -> Value<'v> {
+    if number.is_finite() { Value::Float(number) } else { Value::Null }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::arguments::{Written, grown, written};
+use super::{Written, grown, written};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::byte_search;
 use dropforge_base::stdlib::markup::{self, Entities, HTML, SLASHES, XML};

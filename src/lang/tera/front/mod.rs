@@ -6,6 +6,7 @@ use dropforge_machine::compiler::{Compilation, Mark, Unit};
 use dropforge_machine::language::{Front, MarkRequest};
 
 pub(crate) mod compile;
+pub(crate) mod hints;
 pub(crate) mod lower;
 pub(crate) mod marks;
 pub mod syntax;

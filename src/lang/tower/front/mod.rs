@@ -21,8 +21,7 @@ use dropforge_machine::compiler::{
     Compilation, Compiled, Emitter, Fold, Key, Mark, MarkList, PathSpec, RootSpec, SegmentSpec, Unit, compile_all,
 };
 use dropforge_machine::language::{Front, MarkRequest};
-use syntax::parse;
-use syntax::tree::{ParsedField, Part, Reference};
+use syntax::{ParsedField, Part, Reference, parse};
 
 impl Front for Tower {
     fn compile(&self, units: &[Unit<'_>]) -> Vec<Compilation> {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use dropforge::bulk::values::SetKind;
 use dropforge::value::{Data, DataMap};
 
+use super::Filler;
 use super::manifests::{self, Choice};
-use super::template::Filler;
 use crate::init::import::assemble::{Instance, Item};
 use crate::init::import::fold::TODO_CLUSTER;
 use crate::init::import::project::{Project, Setting, file_name};

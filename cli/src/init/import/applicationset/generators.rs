@@ -3,10 +3,9 @@
 use dropforge::stdlib::globs::{Glob, Syntax};
 use dropforge::value::{Data, DataMap};
 
-use super::template::{Filler, text_of};
+use super::{Filler, text_of};
 use crate::init::import::fold::TODO_CLUSTER;
-use crate::init::import::notes::Notes;
-use crate::init::import::project::{Project, file_name};
+use crate::init::import::project::{Notes, Project, file_name};
 use crate::init::import::sources::Sources;
 use crate::init::import::yaml::Yaml;
 

@@ -1,10 +1,9 @@
 //! Argo CD's ApplicationSets: each destination becomes a cluster, and each application a release of it. Generators and
-//! `templatePatch` may change the template.
+//! `templatePatch` may change the template, which is filled with parameters.
 
 mod application;
 mod generators;
 mod manifests;
-mod template;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,14 +14,12 @@ use dropforge::text::Source;
 use dropforge::value::{Data, DataMap, yaml};
 
 use super::assemble::assemble;
-use super::fold;
-use super::notes::Notes;
-use super::project::{Project, file_name};
+use super::project::{Notes, Project, file_name};
 use super::sources::{Sources, Vendored};
 use super::yaml::Yaml;
+use super::{fold, gotmpl};
 use application::Application;
 use generators::Generators;
-use template::Filler;
 
 /// The maximum number of applications.
 const MAX_APPLICATIONS: usize = 10_000;
@@ -114,7 +111,7 @@ fn add_set(document: &Yaml, found: &mut Vec<Application>, sources: &mut Sources,
         if found.len() > MAX_APPLICATIONS {
             return;
         }
-        let mut filler = template::Filler { params: &params, is_go, is_strict, is_done: false };
+        let mut filler = Filler { params: &params, is_go, is_strict, is_done: false };
         let template = match &patch {
             Some(patch) => patched(&template, patch, &mut filler, &mut project.notes),
             None => template,
@@ -265,5 +262,82 @@ impl Yaml {
         let text = Source::new(written.name(), yaml::to_string(data));
         let read = Self::documents(&text, Some(&written)).ok().and_then(|mut all| all.drain(..).next());
         read.unwrap_or_else(|| self.clone())
+    }
+}
+
+/// Fills texts with parameters.
+#[derive(Debug)]
+struct Filler<'f> {
+    /// The parameters: a map, which is flat unless the templates are Go's.
+    params: &'f Data,
+    is_go: bool,
+    is_strict: bool,
+    /// The texts are filled already.
+    is_done: bool,
+}
+
+impl Filler<'_> {
+    /// Fills a text.
+    fn text(&self, at: &Yaml, text: &str, notes: &mut Notes) -> String {
+        match self.is_go {
+            _ if self.is_done || !text.contains("{{") => text.to_owned(),
+            true => self.go(at, text, notes),
+            false => self.plain(text),
+        }
+    }
+
+    /// Replaces `{{name}}`. An unknown name stays.
+    fn plain(&self, text: &str) -> String {
+        let (mut out, mut rest) = (String::new(), text);
+        while let Some((before, after)) = rest.split_once("{{") {
+            out.push_str(before);
+            let Some((name, behind)) = after.split_once("}}") else {
+                out.push_str("{{");
+                rest = after;
+                continue;
+            };
+            match self.params.get(name.trim()) {
+                Some(value) => out.push_str(&text_of(value)),
+                None => out.push_str(&format!("{{{{{name}}}}}")),
+            }
+            rest = behind;
+        }
+        out.push_str(rest);
+        out
+    }
+
+    fn go(&self, at: &Yaml, text: &str, notes: &mut Notes) -> String {
+        let (place, _) = at.place();
+        let source = Source::new(format!("{} (text)", place.name()), text.to_owned());
+        match gotmpl::render(&source, self.params, self.is_strict, None) {
+            Ok((text, _)) => text,
+            Err(errors) => {
+                for error in errors {
+                    notes.wrong(at.place(), format!("`{}` cannot be filled: {}", text.trim(), error.message));
+                }
+                text.to_owned()
+            }
+        }
+    }
+
+    /// Fills all texts of a value.
+    fn data(&self, at: &Yaml, data: &Data, notes: &mut Notes) -> Data {
+        match data {
+            Data::Str(text) => Data::Str(self.text(at, text, notes)),
+            Data::List(items) => Data::List(items.iter().map(|item| self.data(at, item, notes)).collect()),
+            Data::Map(map) => Data::Map(
+                map.iter().map(|(key, value)| (self.text(at, key, notes), self.data(at, value, notes))).collect(),
+            ),
+            other => other.clone(),
+        }
+    }
+}
+
+/// Returns the text of a scalar.
+fn text_of(value: &Data) -> String {
+    match value {
+        Data::Str(text) => text.clone(),
+        Data::Null => String::new(),
+        other => serde_json::to_string(other).unwrap_or_default(),
     }
 }

@@ -1,7 +1,6 @@
 //! Resource quantities and semantic versions.
 
-use crate::values::capsules::{Content, Parsed, QUANTITY, SEMVER, capsule, capsule_of, form_of};
-use crate::values::errors::{arithmetic, bad_argument};
+use crate::values::{Content, Parsed, QUANTITY, SEMVER, arithmetic, bad_argument, capsule, capsule_of, form_of};
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::stdlib::quantity::Quantity;
 use dropforge_base::stdlib::semver::{Version, normalized};

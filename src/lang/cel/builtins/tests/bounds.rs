@@ -154,7 +154,7 @@ fn depth_is_bounded() {
         }
         assert_eq!((list.depth(), held.depth()), (128, 128));
         let mut map = Value::Null;
-        while let Ok(deeper) = maps::map(cx, &[Value::Int(1)], &[map]) {
+        while let Ok(deeper) = access::map(cx, &[Value::Int(1)], &[map]) {
             map = deeper;
         }
         assert_eq!(map.depth(), 128);

@@ -152,7 +152,7 @@ fn places_left_out() {
         ("string", json!(["omit:"]), json!("E0403 no such overload: string(omit)")),
     ]);
     with_cx(&Limits::default(), |cx| {
-        assert!(capsules::is_omit(value(cx, &json!("omit:"))));
-        assert!(!capsules::is_omit(value(cx, &json!("none"))) && !capsules::is_omit(Value::Null));
+        assert!(values::is_omit(value(cx, &json!("omit:"))));
+        assert!(!values::is_omit(value(cx, &json!("none"))) && !values::is_omit(Value::Null));
     });
 }

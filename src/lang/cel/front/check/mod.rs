@@ -4,9 +4,7 @@
 //! expression whose type cannot be inferred is `dyn`, which is assignable to every type: its type shows at runtime.
 
 mod calls;
-mod constructors;
 pub mod cost;
-mod declared_types;
 mod environment;
 mod types;
 mod unify;

@@ -1,7 +1,7 @@
 use super::*;
-use crate::builtins::{STANDARD, libraries};
-use crate::syntax;
+use crate::builtins::STANDARD;
 use crate::syntax::tree::Tree;
+use crate::{builtins, syntax};
 use dropforge_base::text::Source;
 use dropforge_machine::function::Registry;
 use dropforge_schema::{Draft, Schema};
@@ -19,7 +19,7 @@ fn tree(text: &str) -> Tree {
 }
 
 fn environment(variables: &[(&str, &str)]) -> Environment {
-    let mut environment = Environment::new(&libraries::extended());
+    let mut environment = Environment::new(&builtins::extended());
     for (name, ty) in variables {
         environment.declare(name, ty).expect("a type");
     }
@@ -49,7 +49,7 @@ fn every_type_has_a_name() {
     for name in crate::values::type_names() {
         assert_eq!(answer(&format!("type(1) == {name}"), &environment), "bool", "{name}");
     }
-    let environment = Environment::new(&libraries::kubernetes());
+    let environment = Environment::new(&builtins::kubernetes());
     all(
         &environment,
         &[("type(quantity('1')) == kubernetes.Quantity", "bool"), ("kubernetes.Semver", "type(kubernetes.Semver)")],
@@ -336,7 +336,7 @@ fn constant_texts_are_tried_where_that_is_asked_for() {
 
 #[test]
 fn constant_format_strings_and_patterns_are_tried_too() {
-    let mut environment = Environment::new(&libraries::kubernetes());
+    let mut environment = Environment::new(&builtins::kubernetes());
     for (name, ty) in [("s", "string"), ("d", "dyn"), ("l", "list(int)")] {
         environment.declare(name, ty).expect("a type");
     }

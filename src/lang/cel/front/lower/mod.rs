@@ -9,28 +9,26 @@ mod folding;
 mod lazy;
 mod loops;
 mod metered;
-mod program;
-mod unknown;
 mod values;
 
 pub(super) use folding::FoldingBudget;
-pub(super) use program::{ProgramPart, compile_document, compile_expression, compile_parts};
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::RawFiles;
 use crate::attributes::Patterns;
 use crate::check::Checked;
-use crate::files::RawFiles;
 use crate::semantics::Rules;
 use crate::settings::{Names, Resolution};
 use crate::syntax::tree::{ExprId, Name, QualifiedName, Tree};
-use dropforge_base::diagnostics::Code;
+use dropforge_base::diagnostics::{Code, Result};
+use dropforge_base::limits::Limits;
 use dropforge_base::stdlib::encodings::base64;
 use dropforge_base::text::{Source, Span};
-use dropforge_machine::bytecode::{BinaryOp, Failure, ImportKind};
-use dropforge_machine::compiler::{Constant, Emitter, Fold};
+use dropforge_machine::bytecode::{BinaryOp, Dialect, Failure, ImportKind, Op, Program};
+use dropforge_machine::compiler::{Constant, Emitter, Fold, Unit};
 use dropforge_machine::function::Registry;
 use dropforge_value::yaml::Places;
 use folding::Foldable;
@@ -236,5 +234,104 @@ impl Lower<'_, '_> {
 impl Fold for Rules {
     fn binary(&self, _: BinaryOp, _: &Constant<'_>, _: &Constant<'_>) -> Option<Constant<'static>> {
         None
+    }
+}
+
+/// Compiles an expression to a program that answers with its value.
+///
+/// # Errors
+/// Limits of the code's size.
+pub(crate) fn compile_expression(
+    tree: &Tree,
+    registry: &Registry,
+    names: &Names<'_>,
+    options: LowerOptions<'_>,
+    limits: &Limits,
+) -> Result<Program> {
+    program(tree, tree.root, registry, names, options, limits, |lower| lower.emitter.op(Op::Answer, &[]))
+}
+
+/// Compiles an expression to a program that answers with a list of one document, its value.
+///
+/// # Errors
+/// Limits of the code's size.
+pub(crate) fn compile_document(tree: &Tree, unit: &Unit<'_>, files: &RawFiles<'_>) -> Result<Program> {
+    let options = LowerOptions { lenient: unit.lenient, files: Some(files), ..LowerOptions::default() };
+    program(tree, tree.root, unit.registry, &Names::default(), options, unit.limits, |lower| {
+        lower.emitter.op(Op::List, &[1]);
+        lower.emitter.op(Op::Answer, &[]);
+    })
+}
+
+/// Compiles the expression `root` of a tree; `end` emits the code that takes its value.
+fn program<'t>(
+    tree: &'t Tree,
+    root: ExprId,
+    registry: &Registry,
+    names: &Names<'_>,
+    options: LowerOptions<'_>,
+    limits: &Limits,
+    end: impl FnOnce(&mut Lower<'_, 't>),
+) -> Result<Program> {
+    let emitter = Emitter::new(Dialect::Cel, &Rules, limits.code_words);
+    let mut emitter = emitter.optimising(options.optimise).lenient(options.lenient);
+    let mut lower = Lower::new(tree, registry, names, &mut emitter);
+    lower.options = options;
+    lower.find_foldable(root);
+    lower.begin_chunk();
+    lower.value(root)?;
+    end(&mut lower);
+    emitter.end_chunk();
+    emitter.check_size()?;
+    emitter.finish()
+}
+
+/// A part of an expression, and the values of the local variables that it reads, the outermost first.
+pub struct ProgramPart {
+    pub locals: Vec<(Name, ExprId)>,
+    pub id: ExprId,
+}
+
+/// Compiles parts of an expression to a program with a chunk for each, which answers with its value. Reading an attribute
+/// that `patterns` match is an error.
+///
+/// # Errors
+/// Limits of the code's size.
+pub(crate) fn compile_parts(
+    tree: &Tree,
+    registry: &Registry,
+    names: &Names<'_>,
+    patterns: &Patterns,
+    options: LowerOptions<'_>,
+    limits: &Limits,
+    parts: &[ProgramPart],
+) -> Result<Program> {
+    let mut emitter = Emitter::new(Dialect::Cel, &Rules, limits.code_words).lenient(options.lenient);
+    let mut lower = Lower::new(tree, registry, names, &mut emitter);
+    lower.options = options;
+    lower.unknown = Some(UnknownAttributes { patterns, known: HashSet::new(), keys: HashMap::new() });
+    for part in parts {
+        lower.begin_chunk();
+        for &(name, value) in &part.locals {
+            lower.value(value)?;
+            let slot = lower.emitter.store();
+            lower.locals.push((name, slot));
+        }
+        lower.value(part.id)?;
+        lower.emitter.op(Op::Answer, &[]);
+        for (_, slot) in std::mem::take(&mut lower.locals) {
+            lower.emitter.free(slot);
+        }
+        lower.emitter.end_chunk();
+    }
+    lower.emitter.check_size()?;
+    lower.emitter.finish()
+}
+
+impl Lower<'_, '_> {
+    fn begin_chunk(&mut self) {
+        let id = self.emitter.declare_chunk(self.source.name(), 0);
+        self.emitter.begin_chunk(id);
+        self.emitter.at(&self.source, Span::default());
     }
 }

@@ -5,7 +5,7 @@ use crate::lower::{LowerOptions, ProgramPart, compile_parts};
 use crate::semantics::Rules;
 use crate::settings::Resolution;
 use crate::syntax::tree::{Call, Element, Entry, Expr, ExprId, Function, Literal, Name, Selection, Tree};
-use crate::values::text::plain;
+use crate::values::convert::plain;
 use crate::values::{as_optional, type_named};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::limits::Limits;

@@ -8,7 +8,6 @@
 //! constants take the place of parts with a value.
 
 mod constants;
-mod expand;
 mod reduce;
 mod unknowns;
 

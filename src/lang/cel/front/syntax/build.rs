@@ -1,6 +1,6 @@
 //! The actions of the grammar: each adds a node to the tree, expands a macro, or records an error.
 
-use super::error::SyntaxError;
+use super::SyntaxError;
 use super::literal::{self, BadEscape};
 use super::tree::{
     Call, DEPTH, Element, Entry, Expr, ExprId, Field, Function, Literal, Name, Operator, Selection, Tree,

@@ -6,7 +6,7 @@
 
 use logos::{Lexer, Logos};
 
-use super::error::SyntaxError;
+use super::SyntaxError;
 use super::token::{Symbol, Token};
 use dropforge_base::diagnostics::Code;
 use dropforge_base::text::Span;

@@ -3,8 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::syntax::tree::{Candidate, File, FileId, MapId, NodeId, Target};
-use super::syntax::{BuildOptions, Built, IncludePath, ParsedExpressions, build, syntax_help};
+use super::syntax::{
+    BuildOptions, Built, Candidate, File, FileId, IncludePath, MapId, NodeId, ParsedExpressions, Target, build,
+    syntax_help,
+};
 use dropforge_base::diagnostics::{Code, Diagnostic, LOOKED_UP, Severity, at_most, without_duplicates};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::stdlib::paths::within;

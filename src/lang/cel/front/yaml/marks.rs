@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::load::{read, resolve};
-use super::syntax::BuildOptions;
-use super::syntax::tree::{ExpressionId, File, LetValue, NodeKind, TemplateExpression, VariableId};
+use super::syntax::{BuildOptions, ExpressionId, File, LetValue, NodeKind, TemplateExpression, VariableId};
 use crate::marks::ExpressionMarks;
 use dropforge_base::diagnostics::Diagnostic;
 use dropforge_base::limits::Limits;

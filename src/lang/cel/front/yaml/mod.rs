@@ -31,11 +31,10 @@ mod syntax;
 pub use check::check;
 pub use load::{Templates, read, resolve};
 pub use marks::marks;
-pub use syntax::BuildOptions as Options;
-pub use syntax::tree::{
-    Assert, Binding, Candidate, Condition, DeclaredId, DeclaredName, Directives, ExpressionId, File, FileId, For, Free,
-    If, Include, Item, Let, LetValue, Map, MapId, NodeId, NodeKind, PathStep, Run, Target, TemplateEntry,
-    TemplateExpression, TemplateNode, TextPart, Variable, VariableId, VariableKind, With,
+pub use syntax::{
+    Assert, Binding, BuildOptions as Options, Candidate, Condition, DeclaredId, DeclaredName, Directives, ExpressionId,
+    File, FileId, For, Free, If, Include, Item, Let, LetValue, Map, MapId, NodeId, NodeKind, PathStep, Run, Target,
+    TemplateEntry, TemplateExpression, TemplateNode, TextPart, Variable, VariableId, VariableKind, With,
 };
 
 use std::borrow::Borrow;
@@ -43,8 +42,7 @@ use std::hash::Hash;
 
 use hashbrown::HashMap;
 
-use super::files::RawFiles;
-use super::{strictness, syntax_of};
+use super::{RawFiles, strictness, syntax_of};
 use check::{Checks, check_again};
 use dropforge_base::diagnostics::{Code, Diagnostic, at_most, without_duplicates};
 use dropforge_machine::compiler::{Compiled, Unit};

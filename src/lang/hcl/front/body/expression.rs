@@ -8,8 +8,9 @@ use super::sources::{JsonBody, JsonFile, NativeFile};
 use super::{Attribute, Block, Body, BodySchema, Context, DiagnosticList, Location};
 use crate::compile::Executable;
 use crate::evaluation::literal_number;
+use crate::front::syntax;
 use crate::json::JsonId;
-use crate::syntax::{ExprId, StepKind, Traversal, TraversalStep, Tree, analysis};
+use crate::syntax::{ExprId, StepKind, Traversal, TraversalStep, Tree};
 use crate::typeexpr;
 use crate::typeexpr::{Mode, TypeExpr};
 use crate::value_notes::explain;
@@ -127,7 +128,7 @@ impl<'r> BodyExpression<'r> {
         Some(match self.written {
             Written::Json(file, id) => file.items(id)?.iter().map(|id| self.part(Written::Json(file, *id))).collect(),
             Written::Native(file, id) => {
-                let items = analysis::static_list(file.tree(), id)?.iter();
+                let items = syntax::static_list(file.tree(), id)?.iter();
                 items.map(|id| self.part(Written::Native(file, *id))).collect()
             }
         })
@@ -142,7 +143,7 @@ impl<'r> BodyExpression<'r> {
             }
             Written::Native(file, id) => {
                 let part = |id| self.part(Written::Native(file, id));
-                let entries = analysis::static_map(file.tree(), id)?.iter();
+                let entries = syntax::static_map(file.tree(), id)?.iter();
                 entries.map(|entry| (part(entry.key), part(entry.value))).collect()
             }
         })
@@ -158,7 +159,7 @@ impl<'r> BodyExpression<'r> {
 
     /// Calls `look` with the traversal that the expression is, or that a string of the JSON syntax contains.
     fn as_traversal<T>(&self, look: impl FnOnce(&Tree, Traversal) -> T) -> Option<T> {
-        self.as_native(|tree, id| analysis::absolute_traversal(tree, id).map(|traversal| look(tree, traversal)))?
+        self.as_native(|tree, id| syntax::absolute_traversal(tree, id).map(|traversal| look(tree, traversal)))?
     }
 
     /// Returns the name if the expression is a single name.
@@ -257,8 +258,8 @@ impl<'r> BodyExpression<'r> {
     pub fn variables(&self) -> Vec<Reference<'r>> {
         let (source, mut references) = (self.location().source, Vec::new());
         self.each_native(|tree, root| {
-            let found = analysis::variables(tree, root).into_iter();
-            let found = found.filter_map(|id| analysis::absolute_traversal(tree, id));
+            let found = syntax::variables(tree, root).into_iter();
+            let found = found.filter_map(|id| syntax::absolute_traversal(tree, id));
             references.extend(found.map(|traversal| Reference { source, tree, traversal }));
         });
         references.retain(|reference| !self.has_iterator(reference.root()));

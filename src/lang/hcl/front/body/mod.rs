@@ -28,7 +28,6 @@ mod de;
 mod expand;
 mod expression;
 mod file;
-mod file_set;
 mod sources;
 
 use std::borrow::Cow;
@@ -58,8 +57,7 @@ pub use de::from_body;
 pub use expand::expand;
 pub(crate) use expand::{DYNAMIC, check_dynamic, not_a_label, not_iterable};
 pub use expression::{BodyExpression, DynamicNode, Reference, ReferenceStep, visit_dynamic};
-pub use file::File;
-pub use file_set::FileSet;
+pub use file::{File, FileSet};
 pub(crate) use sources::NativeFile;
 
 /// Variables, the space of their values, and one budget of steps and memory for all evaluations. Cheap to clone.

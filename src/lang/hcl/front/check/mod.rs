@@ -8,19 +8,19 @@
 
 mod certain;
 mod checker;
-mod config;
+pub(super) mod config;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::body::{Attribute, Block, Body, BodyExpression, BodySchema, DiagnosticList, File, Location, user_functions};
 use crate::compile::Compiler;
-use crate::front::module_blocks::{report_misspelled, report_variable};
 use crate::syntax::{Expr, ExprId, Parsed, Tree, parse_template};
 use crate::typeexpr::Mode;
 use crate::values::json::{Json, decode_type, encode_type};
 use crate::values::without_optional;
 use checker::{Checker, Region};
+use config::{report_misspelled, report_variable};
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked, at_most};
 use dropforge_base::limits::Limits;
 use dropforge_base::text::Source;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::expression::{EditExpression, identifier, quoted};
+use super::{EditExpression, identifier, quoted};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 
 /// The content of a block or a file: items, and the text between them.

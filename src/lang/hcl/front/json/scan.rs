@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use logos::{Lexer, Logos};
 
-use crate::syntax::position::PositionIndex;
+use crate::syntax::token::PositionIndex;
 use crate::values::json::unescape;
 use dropforge_base::stdlib::characters::clusters;
 use dropforge_base::text::Span;

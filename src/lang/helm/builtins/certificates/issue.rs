@@ -1,19 +1,20 @@
-//! X.509 certificates of servers and of authorities.
+//! X.509 certificates of servers and of authorities. Private keys, made, read and written: RSA, ECDSA on P-256 and P-384,
+//! Ed25519, DSA.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use x509_cert::attr::AttributeTypeAndValue;
 use x509_cert::builder::profile::BuilderProfile;
-use x509_cert::builder::{CertificateBuilder, Result};
-use x509_cert::certificate::{CertificateInner, Raw, TbsCertificate};
-use x509_cert::der::asn1::{Any, Ia5String, OctetString};
+use x509_cert::builder::{Builder as _, CertificateBuilder, Result};
+use x509_cert::certificate::{Certificate, CertificateInner, Raw, TbsCertificate};
+use x509_cert::der::asn1::{Any, Ia5String, OctetString, UintRef};
 use x509_cert::der::flagset::FlagSet;
 use x509_cert::der::oid::db::rfc4519::COMMON_NAME;
 use x509_cert::der::oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
 use x509_cert::der::pem::LineEnding;
-use x509_cert::der::{self, DateTime, Decode as _, Encode as _, EncodePem as _, Tag};
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::ext::pkix::{
     AuthorityKeyIdentifier, BasicConstraints, ExtendedKeyUsage, KeyUsage, KeyUsages, SubjectAltName,
@@ -24,10 +25,23 @@ use x509_cert::name::{Name, RdnSequence, RelativeDistinguishedName};
 use x509_cert::serial_number::SerialNumber;
 use x509_cert::spki::SubjectPublicKeyInfoRef;
 use x509_cert::time::{Time, Validity};
+use x509_cert::{
+    SubjectPublicKeyInfo, builder,
+    der::{self, DateTime, Decode as _, Encode as _, EncodePem as _, SecretDocument, Tag},
+};
 
-use super::keys::PrivateKey;
+use crate::builtins::crypto::{array, no_source};
+use dropforge_base::diagnostics::Diagnostic;
 use dropforge_base::stdlib::encodings::{pem_block, pem_content};
 use dropforge_base::stdlib::hashes::sha256;
+use dsa::{Components, KeySize, SigningKey};
+use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _, KeypairBytes, PrivateKeyInfoRef};
+use getrandom::SysRng;
+use p256::elliptic_curve::Generate as _;
+use rsa::pkcs1::{EncodeRsaPrivateKey as _, RsaPrivateKeyRef};
+use rsa::sha2::Sha256;
+use rsa::{BoxedUint, pkcs1v15};
+use x509_cert::der::zeroize::Zeroizing;
 
 /// The content of a certificate.
 #[derive(Debug)]
@@ -152,6 +166,150 @@ fn extension<T: der::oid::AssociatedOid + der::Encode>(is_critical: bool, conten
 fn other_names(request: &Request<'_>) -> Vec<GeneralName> {
     let names = request.dns_names.iter().cloned().map(GeneralName::DnsName);
     names.chain(request.addresses.iter().map(|address| address.to_canonical().into())).collect()
+}
+
+/// Sizes of RSA keys in bits. Checking a longer key takes too long.
+const RSA_SIZES: RangeInclusive<usize> = 2048..=4096;
+
+/// A private key that can sign.
+#[derive(Debug)]
+pub enum PrivateKey {
+    Rsa(rsa::PrivateKey),
+    P256(p256::SecretKey),
+    P384(p384::SecretKey),
+    Ed25519(ed25519_dalek::SigningKey),
+}
+
+impl PrivateKey {
+    /// Makes an RSA key of this many bits.
+    ///
+    /// # Errors
+    /// The source of random bytes failed.
+    pub fn rsa(size: usize) -> std::result::Result<Self, Box<Diagnostic>> {
+        rsa::PrivateKey::new(&mut SysRng, size).map(Self::Rsa).map_err(|_| no_source())
+    }
+
+    /// Makes a key of ECDSA on P-256.
+    ///
+    /// # Errors
+    /// The source of random bytes failed.
+    pub fn ec() -> std::result::Result<Self, Box<Diagnostic>> {
+        p256::SecretKey::try_generate_from_rng(&mut SysRng).map(Self::P256).map_err(|_| no_source())
+    }
+
+    /// Makes a key of Ed25519.
+    ///
+    /// # Errors
+    /// The source of random bytes failed.
+    pub fn ed25519() -> std::result::Result<Self, Box<Diagnostic>> {
+        Ok(Self::Ed25519((&array()?).into()))
+    }
+
+    /// Reads a key in PEM.
+    ///
+    /// # Errors
+    /// A message about the text.
+    pub fn from_pem(text: &str) -> std::result::Result<Self, String> {
+        let (label, body) = pem_block(text).ok_or("no PEM data in input")?;
+        let der = pem_content(body).ok_or("no PEM data in input")?;
+        let read =
+            |name: &str, key: Option<Self>| key.ok_or_else(|| format!("decoding PEM as {name}: the key is invalid"));
+        match label {
+            "PRIVATE KEY" => read("PKCS#8", Self::from_pkcs8(&der)),
+            "RSA PRIVATE KEY" => read("RSA private key", Self::from_pkcs1(&der)),
+            "EC PRIVATE KEY" => read("EC private key", Self::from_sec1(&der)),
+            label => Err(match label.strip_suffix(" PRIVATE KEY") {
+                Some(kind) => format!("invalid private key type {kind}"),
+                None => format!("no private key data in PEM block of type {label}"),
+            }),
+        }
+    }
+
+    fn from_pkcs1(der: &[u8]) -> Option<Self> {
+        let fields = RsaPrivateKeyRef::from_der(der).ok()?;
+        if !RSA_SIZES.contains(&(8 * fields.modulus.as_bytes().len())) {
+            return None;
+        }
+        rsa::PrivateKey::try_from(fields).ok().map(Self::Rsa)
+    }
+
+    fn from_pkcs8(der: &[u8]) -> Option<Self> {
+        let info = PrivateKeyInfoRef::try_from(der).ok()?;
+        if info.algorithm.oid == rsa::pkcs1::ALGORITHM_OID {
+            return Self::from_pkcs1(info.private_key.as_bytes());
+        }
+        let p256 = p256::SecretKey::from_pkcs8_der(der).map(Self::P256);
+        let p384 = || p384::SecretKey::from_pkcs8_der(der).map(Self::P384);
+        let ed25519 = || ed25519_dalek::SigningKey::from_pkcs8_der(der).map(Self::Ed25519);
+        p256.ok().or_else(|| p384().ok()).or_else(|| ed25519().ok())
+    }
+
+    fn from_sec1(der: &[u8]) -> Option<Self> {
+        let p256 = p256::SecretKey::from_sec1_der(der).map(Self::P256);
+        p256.ok().or_else(|| p384::SecretKey::from_sec1_der(der).map(Self::P384).ok())
+    }
+
+    /// Returns the key in PEM. `None` if it is invalid.
+    pub fn to_pem(&self) -> Option<Zeroizing<String>> {
+        match self {
+            Self::Rsa(key) => key.to_pkcs1_pem(LineEnding::LF).ok(),
+            Self::P256(key) => key.to_sec1_pem(LineEnding::LF).ok(),
+            Self::P384(key) => key.to_sec1_pem(LineEnding::LF).ok(),
+            // Without the public key, as Go and OpenSSL write it.
+            Self::Ed25519(key) => {
+                KeypairBytes { secret_key: key.to_bytes(), public_key: None }.to_pkcs8_pem(LineEnding::LF).ok()
+            }
+        }
+    }
+
+    /// Returns the public key as certificates hold it.
+    ///
+    /// # Errors
+    /// The key is invalid.
+    pub fn public_info(&self) -> builder::Result<SubjectPublicKeyInfo> {
+        Ok(match self {
+            Self::Rsa(key) => SubjectPublicKeyInfo::from_key(key.as_public_key()),
+            Self::P256(key) => SubjectPublicKeyInfo::from_key(&key.public_key()),
+            Self::P384(key) => SubjectPublicKeyInfo::from_key(&key.public_key()),
+            Self::Ed25519(key) => SubjectPublicKeyInfo::from_key(&key.verifying_key()),
+        }?)
+    }
+
+    /// Signs a certificate.
+    ///
+    /// # Errors
+    /// The key is invalid.
+    pub fn sign(&self, certificate: CertificateBuilder<impl BuilderProfile>) -> builder::Result<Certificate> {
+        match self {
+            Self::Rsa(key) => {
+                certificate.build::<_, pkcs1v15::Signature>(&pkcs1v15::SigningKey::<Sha256>::new(key.clone()))
+            }
+            Self::P256(key) => certificate.build::<_, p256::ecdsa::DerSignature>(&p256::ecdsa::SigningKey::from(key)),
+            Self::P384(key) => certificate.build::<_, p384::ecdsa::DerSignature>(&p384::ecdsa::SigningKey::from(key)),
+            Self::Ed25519(key) => certificate.build::<_, ed25519_dalek::Signature>(key),
+        }
+    }
+}
+
+/// Makes a key of DSA, in the PEM form of OpenSSL.
+///
+/// # Errors
+/// The source of random bytes failed.
+pub fn dsa_pem() -> std::result::Result<Option<Zeroizing<String>>, Box<Diagnostic>> {
+    let components = Components::try_generate_from_rng_with_key_size(&mut SysRng, KeySize::DSA_2048_256);
+    let key =
+        components.and_then(|components| SigningKey::try_generate_from_rng_with_components(&mut SysRng, components));
+    key.map(|key| openssl_pem(&key)).map_err(|_| no_source())
+}
+
+fn openssl_pem(key: &SigningKey) -> Option<Zeroizing<String>> {
+    let (public, private) = (key.verifying_key().y(), key.x());
+    let components = key.verifying_key().components();
+    let [p, q, g] = [&**components.p(), &**components.q(), &**components.g()];
+    let fields = [p, q, g, public, private].map(BoxedUint::to_be_bytes);
+    let [p, q, g, public, private] = fields.each_ref().map(|field| UintRef::new(field).ok());
+    let der = SecretDocument::encode_msg(&[UintRef::new(&[0]).ok()?, p?, q?, g?, public?, private?]).ok()?;
+    der.to_pem("DSA PRIVATE KEY", LineEnding::LF).ok()
 }
 
 #[cfg(test)]
@@ -282,5 +440,67 @@ nfWr7paczlhXzpXt4x2Yvhu3FlyHoHz+Yt/PTZAG\n\
         assert_eq!(time(-1).unwrap().to_der().unwrap(), [&[0x17, 13][..], b"700101000000Z"].concat());
         assert!(read("x").is_none());
         assert!(read("-----BEGIN X-----\nAAAA\n-----END X-----").unwrap().is_err());
+    }
+}
+
+#[cfg(test)]
+mod keys_tests {
+    use rsa::signature::{Signer as _, Verifier as _};
+    use x509_cert::der::asn1::Uint;
+
+    use super::*;
+
+    #[test]
+    fn keys_are_read_as_they_were_written() {
+        for key in [PrivateKey::rsa(2048).unwrap(), PrivateKey::ec().unwrap(), PrivateKey::ed25519().unwrap()] {
+            let pem = key.to_pem().unwrap();
+            let again = PrivateKey::from_pem(&pem).unwrap();
+            assert_eq!(again.to_pem().unwrap(), pem);
+            assert_eq!(again.public_info().unwrap(), key.public_info().unwrap());
+        }
+        let p384 = p384::SecretKey::try_generate_from_rng(&mut SysRng).unwrap();
+        let pem = PrivateKey::P384(p384.clone()).to_pem().unwrap();
+        for written in [pem.clone(), p384.to_pkcs8_pem(LineEnding::LF).unwrap()] {
+            assert_eq!(PrivateKey::from_pem(&written).unwrap().to_pem().unwrap(), pem);
+        }
+    }
+
+    /// Returns a PEM block without a key.
+    fn pem(label: &str) -> String {
+        format!("-----BEGIN {label}-----\nAAAA\n-----END {label}-----")
+    }
+
+    #[test]
+    fn keys_of_other_kinds_and_sizes_are_refused() {
+        let small = rsa::PrivateKey::new(&mut SysRng, 1024).unwrap();
+        for (pem, why) in [
+            (
+                small.to_pkcs1_pem(LineEnding::LF).unwrap().as_str(),
+                "decoding PEM as RSA private key: the key is invalid",
+            ),
+            (small.to_pkcs8_pem(LineEnding::LF).unwrap().as_str(), "decoding PEM as PKCS#8: the key is invalid"),
+            (pem("EC PRIVATE KEY").as_str(), "decoding PEM as EC private key: the key is invalid"),
+            (pem("DSA PRIVATE KEY").as_str(), "invalid private key type DSA"),
+            (pem("X").as_str(), "no private key data in PEM block of type X"),
+            ("x", "no PEM data in input"),
+        ] {
+            assert_eq!(PrivateKey::from_pem(pem).unwrap_err(), why, "{pem}");
+        }
+    }
+
+    #[test]
+    fn keys_of_dsa_fit_together() {
+        let pem = dsa_pem().unwrap().unwrap();
+        let (label, body) = pem_block(&pem).unwrap();
+        assert_eq!(label, "DSA PRIVATE KEY");
+        let fields = Vec::<Uint>::from_der(&pem_content(body).unwrap()).unwrap();
+        let [version, p, q, g, y, x] = fields.try_into().unwrap();
+        assert_eq!(version.as_bytes(), [0]);
+        let number = |field: Uint| BoxedUint::from_be_slice_vartime(field.as_bytes());
+        let components = Components::from_components(number(p), number(q), number(g)).unwrap();
+        let public = dsa::VerifyingKey::from_components(components, number(y)).unwrap();
+        let private = SigningKey::from_components(public.clone(), number(x)).unwrap();
+        let signature: dsa::Signature = private.sign(b"text");
+        assert!(public.verify(b"text", &signature).is_ok() && public.verify(b"other", &signature).is_err());
     }
 }

@@ -8,9 +8,10 @@ use dropforge_base::stdlib::float_format::{fixed, scientific, shortest};
 use dropforge_machine::function::{Cx, Growing};
 use dropforge_value::{Extended, Value};
 
-/// Flags, width and precision of a verb.
+/// A verb with its flags, width and precision.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::builtins) struct Spec {
+    pub verb: char,
     pub minus: bool,
     pub plus: bool,
     pub sharp: bool,
@@ -42,11 +43,11 @@ impl Spec {
         (spec, rest)
     }
 
-    /// Returns the flags with their meaning for a verb: for `%v` some of them are no flags of numbers.
+    /// Returns the flags with a verb and their meaning for it: for `%v` some of them are no flags of numbers.
     pub(crate) fn of_verb(&self, verb: char) -> Self {
         match verb {
-            'v' => Self { syntax: self.sharp, sharp: false, plus: false, ..*self },
-            _ => *self,
+            'v' => Self { verb, syntax: self.sharp, sharp: false, plus: false, ..*self },
+            _ => Self { verb, ..*self },
         }
     }
 
@@ -80,12 +81,12 @@ fn padded(text: &[u8], spec: &Spec) -> Vec<u8> {
     [&vec![spec.filler(); before], text, &vec![spec.filler(); after]].concat()
 }
 
-pub(super) fn bool_text(truth: bool, verb: char, spec: &Spec) -> Option<Vec<u8>> {
-    matches!(verb, 'v' | 't').then(|| padded(if truth { b"true" } else { b"false" }, spec))
+pub(super) fn bool_text(truth: bool, spec: &Spec) -> Option<Vec<u8>> {
+    matches!(spec.verb, 'v' | 't').then(|| padded(if truth { b"true" } else { b"false" }, spec))
 }
 
 /// Returns an integer by a verb. `None` if the verb is not for integers.
-pub(super) fn integer_text(value: Value<'_>, verb: char, spec: &Spec) -> Option<Vec<u8>> {
+pub(super) fn integer_text(value: Value<'_>, spec: &Spec) -> Option<Vec<u8>> {
     let number = match (value, value.extended()) {
         (Value::Int(n), _) => i128::from(n),
         (Value::Uint(n), _) => i128::from(n),
@@ -93,7 +94,7 @@ pub(super) fn integer_text(value: Value<'_>, verb: char, spec: &Spec) -> Option<
         _ => return None,
     };
     let unsigned = type_name(value).starts_with("uint");
-    Some(match verb {
+    Some(match spec.verb {
         'v' if spec.syntax && unsigned => integer(number, 16, false, &Spec { sharp: true, ..*spec }),
         'v' | 'd' => integer(number, 10, false, &Spec { sharp: false, ..*spec }),
         'b' => integer(number, 2, false, spec),
@@ -176,8 +177,8 @@ fn integer(number: i128, base: u32, upper: bool, spec: &Spec) -> Vec<u8> {
 }
 
 /// Returns a float by a verb. `None` if the verb is not for floats.
-pub(super) fn float_text(number: f64, verb: char, spec: &Spec) -> Option<Vec<u8>> {
-    let text = match (verb, spec.precision) {
+pub(super) fn float_text(number: f64, spec: &Spec) -> Option<Vec<u8>> {
+    let text = match (spec.verb, spec.precision) {
         ('v' | 'g', None) => shortest(number),
         ('G', None) => shortest(number).to_uppercase(),
         ('v' | 'g', Some(precision)) => general(number, precision),
@@ -202,7 +203,7 @@ pub(super) fn float_text(number: f64, verb: char, spec: &Spec) -> Option<Vec<u8>
         _ if digits == "Inf" => "+",
         _ => "",
     };
-    let digits = if spec.sharp && verb != 'b' { with_point(digits, verb, spec) } else { digits.to_owned() };
+    let digits = if spec.sharp && spec.verb != 'b' { with_point(digits, spec) } else { digits.to_owned() };
     let infinite = matches!(digits.as_str(), "Inf" | "NaN");
     if spec.zeros() && !infinite {
         let width = spec.width.unwrap_or(0).saturating_sub(sign.len());
@@ -230,7 +231,7 @@ fn general(number: f64, precision: usize) -> String {
 }
 
 /// Returns digits with a point, and for `g` with the zeros that it leaves out.
-fn with_point(digits: &str, verb: char, spec: &Spec) -> String {
+fn with_point(digits: &str, spec: &Spec) -> String {
     if matches!(digits, "Inf" | "NaN") {
         return digits.to_owned();
     }
@@ -242,7 +243,7 @@ fn with_point(digits: &str, verb: char, spec: &Spec) -> String {
     if !mantissa.contains('.') {
         mantissa.push('.');
     }
-    if matches!(verb, 'g' | 'G' | 'v' | 'x' | 'X') {
+    if matches!(spec.verb, 'g' | 'G' | 'v' | 'x' | 'X') {
         // Digits count from the first that is not zero. The `x` of a prefix counts, too.
         let digits = mantissa.trim_start_matches(['0', '.']).bytes().filter(|byte| *byte != b'.').count();
         mantissa.extend(std::iter::repeat_n('0', spec.precision.unwrap_or(6).saturating_sub(digits.max(1))));
@@ -311,14 +312,14 @@ fn hex_float(number: f64, precision: Option<usize>) -> String {
 const ESCAPE: usize = 10;
 
 /// Appends text by a verb. Returns `false` if the verb is not for strings.
-pub(super) fn text_verb(cx: &Cx<'_>, text: &[u8], verb: char, spec: &Spec, out: &mut Growing<'_, '_>) -> Result<bool> {
-    match verb {
+pub(super) fn text_verb(cx: &Cx<'_>, text: &[u8], spec: &Spec, out: &mut Growing<'_, '_>) -> Result<bool> {
+    match spec.verb {
         'v' if spec.syntax => quoted(cx, text, spec, out)?,
         'v' | 's' => pad(cut(text, spec), spec, out)?,
         'q' => quoted(cx, cut(text, spec), spec, out)?,
         'x' | 'X' => {
             let mut digits = Growing::new(cx);
-            hex(text, verb == 'X', spec, &mut digits)?;
+            hex(text, spec.verb == 'X', spec, &mut digits)?;
             pad(digits.bytes(), spec, out)?;
         }
         _ => return Ok(false),

@@ -1,9 +1,8 @@
 //! Required values, fallbacks, merged maps; conditions on versions and addresses.
 
 use crate::Rules;
-use crate::builtins::RAW_FILE;
-use crate::builtins::arguments::{required_text, wrong};
 use crate::builtins::functions::throw;
+use crate::builtins::{RAW_FILE, required_text, wrong};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::stdlib::cidr::{self, Block};
 use dropforge_base::stdlib::semver;

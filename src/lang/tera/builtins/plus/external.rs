@@ -2,7 +2,7 @@
 
 use num_bigint::BigInt;
 
-use crate::builtins::arguments::wrong;
+use crate::builtins::wrong;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::network::network;
 use dropforge_base::stdlib::{hashes, strings};

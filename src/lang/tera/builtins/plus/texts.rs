@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::builtins::arguments::{Written, written, wrong};
 use crate::builtins::values::{json, write_text, yaml};
+use crate::builtins::{Written, written, wrong};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::stdlib::encodings::{base64, base64_len, octets_of_base64};
 use dropforge_base::stdlib::strings::{self, DNS_LABEL, Indent};

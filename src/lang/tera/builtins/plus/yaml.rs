@@ -1,6 +1,6 @@
 //! The filter that reads YAML.
 
-use crate::builtins::arguments::wrong;
+use crate::builtins::wrong;
 use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::text::Source;
 use dropforge_machine::function::Cx;

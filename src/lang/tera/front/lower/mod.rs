@@ -9,7 +9,7 @@
 //! become a failing instruction and a lint; the program runs. The escape mode is an operand, fixed by the root. Values
 //! that are stored or passed are not escaped, so a macro may exist in both modes.
 //!
-//! This file has the state of lowering, chunks and failures.
+//! This file has the state of lowering, chunks, failures, and checks of calls to functions of the embedding program.
 //!
 //! | file | content |
 //! |---|---|
@@ -21,7 +21,6 @@
 mod body;
 mod calls;
 mod conditions;
-mod host_lints;
 mod values;
 mod variables;
 
@@ -31,14 +30,15 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use crate::compile::{Id, Templates};
-use crate::hints;
-use crate::syntax::tree::{Block, Name};
+use crate::front::hints;
+use crate::syntax::tree::{Arg, Block, Call, Expr, ExprKind, Name};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::Limit;
 use dropforge_base::text::{Source, Span};
 use dropforge_machine::bytecode::{Failure, ImportKind};
 use dropforge_machine::compiler::{Emitter, Unit};
-use dropforge_machine::function::Builtin;
+use dropforge_machine::function::{Builtin, HostParams, Misfit};
+use dropforge_value::{Arena, Value};
 use variables::{Frame, Outside};
 
 /// Maximum nesting of bodies and expressions during lowering, including includes and blocks.
@@ -228,5 +228,63 @@ impl<'l, 'a> Lower<'l, 'a> {
             self.fail(name.span, error);
         }
         found.map(|found| &**found)
+    }
+}
+
+/// An error of a call and its place.
+type Found = (Box<Diagnostic>, Span);
+
+impl<'a> Lower<'_, 'a> {
+    /// Reports arguments that do not fit the parameters of a function of the embedding program: unknown names, missing
+    /// arguments, and literals of another type.
+    fn lint_host(&mut self, builtin: &Builtin, call: &Call<'a>) {
+        let Some(params) = builtin.host_params() else { return };
+        let subjects = usize::from(builtin.kind != ImportKind::Function);
+        let found = match params.places(subjects, call.args.iter().map(|arg| arg.name.text)) {
+            Ok(places) => {
+                let mut found = missing(builtin, params, &places, call.span);
+                let literals =
+                    places.iter().zip(call.args).filter_map(|(at, arg)| wrong_type(builtin, params, (*at)?, arg));
+                found.extend(literals);
+                found
+            }
+            Err(misfit) => {
+                let unknown = |arg: &&Arg<'_>| matches!(&misfit, Misfit::Unknown(name) if name == arg.name.text);
+                let span = call.args.iter().find(unknown).map_or(call.span, |arg| arg.name.span);
+                vec![(misfit.error(builtin), span)]
+            }
+        };
+        for (error, span) in found {
+            self.lints.push(error.at(self.source(), span, ""));
+        }
+    }
+}
+
+/// Returns the errors of missing arguments.
+fn missing(builtin: &Builtin, params: &HostParams, places: &[Option<usize>], span: Span) -> Vec<Found> {
+    let subjects = usize::from(builtin.kind != ImportKind::Function);
+    let params = params.iter().enumerate().skip(subjects);
+    let lacking = params.filter(|(at, param)| !param.optional && !places.contains(&Some(*at)));
+    lacking.map(|(at, _)| (Misfit::Missing(at).error(builtin), span)).collect()
+}
+
+/// Returns the error of a literal of another type than that of its parameter.
+fn wrong_type(builtin: &Builtin, params: &HostParams, at: usize, arg: &Arg<'_>) -> Option<Found> {
+    let (arena, ty) = (Arena::new(), params.type_of(at)?);
+    let value = literal(&arena, &arg.value).filter(|value| !ty.admits(value))?;
+    Some((Misfit::of_type(at, ty, value, "").error(builtin), arg.value.span))
+}
+
+/// Returns the value of a literal.
+fn literal<'v>(arena: &'v Arena, of: &Expr<'_>) -> Option<Value<'v>> {
+    if !of.filters.is_empty() || of.negated {
+        return None;
+    }
+    match of.kind {
+        ExprKind::Str(text) => Some(arena.text(text)),
+        ExprKind::Int(n) => Some(Value::Int(n)),
+        ExprKind::Float(n) => Some(Value::Float(n)),
+        ExprKind::Bool(truth) => Some(Value::Bool(truth)),
+        _ => None,
     }
 }

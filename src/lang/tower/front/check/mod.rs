@@ -2,7 +2,6 @@
 //! of other template languages.
 
 mod command;
-mod programs;
 mod shell;
 
 pub use shell::{Hazard, hazards};
@@ -11,7 +10,7 @@ use std::sync::Arc;
 
 use self::command::uses;
 use crate::error::abridged;
-use crate::syntax::tree::{ParsedField, Part};
+use crate::syntax::{ParsedField, Part};
 use crate::{RenderMode, Scope};
 use dropforge_base::diagnostics::{Code, Diagnostic};
 use dropforge_base::stdlib::small_sort::SmallSort as _;

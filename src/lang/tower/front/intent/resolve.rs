@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use super::fields::{Field, Item, Role};
 use super::validate::ValidateOptions;
 use super::{AuditEvent, AuditSink, Inputs, Intent, LONGEST_FIELD};
-use crate::syntax::tree::{ParsedField, Reference};
+use crate::syntax::{ParsedField, Reference};
 use crate::{RenderMode, Rules, Scope, program};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::limits::{Limit, Limits};

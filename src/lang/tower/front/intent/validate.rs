@@ -8,7 +8,7 @@ use bumpalo::Bump;
 use super::fields::{Field, Item};
 use super::{AuditEvent, AuditSink, Intent, LONGEST_FIELD};
 use crate::check::lint;
-use crate::syntax::tree::{ParsedField, Reference, is_identifier};
+use crate::syntax::{ParsedField, Reference, is_identifier};
 use crate::syntax::{first_expression, parse};
 use crate::{RenderMode, Scope, error};
 use dropforge_base::diagnostics::{Code, Diagnostic, at_most};

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use logos::Logos;
 
-use super::error::{SyntaxError, SyntaxErrorKind};
+use super::{SyntaxError, SyntaxErrorKind};
 use dropforge_base::text::Span;
 
 /// A token of the grammar.

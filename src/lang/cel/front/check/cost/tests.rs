@@ -1,14 +1,13 @@
 use super::*;
-use crate::builtins::libraries;
 use crate::check::{Environment, check};
-use crate::syntax;
+use crate::{builtins, syntax};
 use dropforge_base::text::Source;
 
 const UNKNOWN: u64 = u64::MAX;
 
 fn cost(text: &str, hints: &Hints) -> (u64, u64) {
     let tree = syntax::parse(&Source::new("<input>", text), &syntax::Options::default()).expect("it is read");
-    let mut environment = Environment::new(&libraries::extended());
+    let mut environment = Environment::new(&builtins::extended());
     let variables = [
         ("n", "int"),
         ("b", "bool"),

@@ -2,7 +2,7 @@
 //! `math.least` and `math.greatest`.
 
 use super::{ACCUMULATOR, Expansion, Factory, Loop, MacroCall, UNUSED};
-use crate::syntax::error::SyntaxError;
+use crate::syntax::SyntaxError;
 use crate::syntax::tree::{Comprehension, Expr, ExprId, Literal, Name, Operator, Selection};
 
 /// Macros whose last argument and value are booleans.

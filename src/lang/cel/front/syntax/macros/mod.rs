@@ -8,9 +8,9 @@ pub(crate) use expansions::QUANTIFIERS;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::SyntaxError;
 use crate::dialects::ELSEWHERE;
 use crate::syntax::build::Build;
-use crate::syntax::error::SyntaxError;
 use crate::syntax::tree::{Call, Comprehension, Element, Expr, ExprId, Function, Literal, Name, Node, Operator, Tree};
 use dropforge_base::diagnostics::Code;
 use dropforge_base::text::Span;

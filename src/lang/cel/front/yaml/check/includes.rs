@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{COMBINATIONS, Definition, TemplateChecker, TypedFile, Visit, With};
 use crate::check::{Kind, TypeId, Types};
-use crate::yaml::syntax::tree::{
+use crate::yaml::syntax::{
     DeclaredName, File, FileId, Include, LetValue, Map, NodeId, NodeKind, Target, TemplateEntry,
 };
 use dropforge_base::diagnostics::{Code, Diagnostic};

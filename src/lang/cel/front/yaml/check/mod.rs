@@ -15,11 +15,11 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
+use super::syntax::{ExpressionId, File, FileId, Free, Let, LetValue, NodeId, VariableId};
 use crate::check::{Environment, Strictness, TypeId, Types, check_one_of_many};
 use crate::syntax::tree::Tree;
 use crate::yaml::Recent;
 use crate::yaml::load::Templates;
-use crate::yaml::syntax::tree::{ExpressionId, File, FileId, Free, Let, LetValue, NodeId, VariableId};
 use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, PROBLEM, at_most, nearest, without_duplicates};
 use dropforge_base::limits::Limits;
 use dropforge_base::stdlib::small_sort::{SmallSort as _, tree_map};

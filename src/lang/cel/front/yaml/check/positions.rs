@@ -2,7 +2,7 @@
 
 use super::{Definition, TemplateChecker, TypedFile};
 use crate::check::{Kind, TypeId, Types};
-use crate::yaml::syntax::tree::{
+use crate::yaml::syntax::{
     Condition, DeclaredName, ExpressionId, For, LetValue, Map, NodeId, NodeKind, TextPart, VariableId,
 };
 use dropforge_base::diagnostics::{Code, Diagnostic};

@@ -3,9 +3,7 @@
 
 use super::Body;
 use crate::syntax::tree::{Expr, Function, Literal, Selection};
-use crate::yaml::syntax::tree::{
-    Assert, Condition, DeclaredId, DeclaredName, ExpressionId, For, Let, LetValue, Map, NodeId,
-};
+use crate::yaml::syntax::{Assert, Condition, DeclaredId, DeclaredName, ExpressionId, For, Let, LetValue, Map, NodeId};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::text::{Span, one_line};
 use dropforge_machine::bytecode::{Claim, Op};

@@ -2,7 +2,7 @@
 
 use super::Body;
 use crate::syntax::tree::{Expr, Function};
-use crate::yaml::syntax::tree::{ExpressionId, Item, Map, MapId, NodeId, NodeKind, Run, TemplateEntry, TextPart};
+use crate::yaml::syntax::{ExpressionId, Item, Map, MapId, NodeId, NodeKind, Run, TemplateEntry, TextPart};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::text::Span;
 use dropforge_machine::bytecode::{Claim, Op};

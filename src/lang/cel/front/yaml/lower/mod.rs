@@ -5,25 +5,23 @@
 //! | this one | the program, its files, the code of one file |
 //! | `maps` | maps and lists, keys, merging; constants, text with expressions |
 //! | `directives` | `$schema`, `$let`, `$assert`, `$if`, `$for` |
-//! | `includes` | `$include` |
-//! | `inputs` | the inputs that every render reads |
+//! | `includes` | `$include`; the inputs that every render reads |
 //!
 //! A value is left on the stack. A missing value is undefined, and lists and maps omit it. An included file is a chunk whose
 //! parameters are the variables of `$with`; it sees nothing else.
 
 mod directives;
 mod includes;
-mod inputs;
 mod maps;
 
 use std::sync::Arc;
 
-use crate::files::RawFiles;
+use super::syntax::{ExpressionId, File, FileId, Free, NodeId, PathStep, TemplateExpression, VariableId};
+use crate::front::RawFiles;
 use crate::lower::{FoldingBudget, Lower, LowerOptions, Outside, call_intrinsic};
 use crate::semantics::Rules;
 use crate::settings::Names;
 use crate::yaml::load::Templates;
-use crate::yaml::syntax::tree::{ExpressionId, File, FileId, Free, NodeId, PathStep, TemplateExpression, VariableId};
 use dropforge_base::diagnostics::{Code, Result};
 use dropforge_base::text::Span;
 use dropforge_machine::bytecode::{Dialect, Failure, Op, Program};

@@ -3,7 +3,7 @@
 use super::build::FileBuilder;
 use super::directives::{check_name, kind};
 use super::expressions::ParsedExpression;
-use super::tree::{ExpressionId, LetValue, NodeId, NodeKind, VariableId, VariableKind};
+use super::{ExpressionId, LetValue, NodeId, NodeKind, VariableId, VariableKind};
 use crate::syntax::{ScannedPart, Symbol, Tokens, scan};
 use dropforge_base::diagnostics::Code;
 use dropforge_base::text::Span;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::build::{FileBuilder, IncludePath, may_interpolate};
-use super::tree::{
+use super::{
     Assert, Condition, For, If, Include, Item, Let, LetValue, MapId, NodeId, NodeKind, PathStep, Target, Variable,
     VariableId, VariableKind, With,
 };
@@ -289,7 +289,7 @@ impl FileBuilder<'_> {
         }
         let value = self.node(&entry.value, Some(owner), PathStep::Key(entry.name.clone()));
         values.push((value, &entry.value));
-        Item::Entry(super::tree::TemplateEntry { key, value })
+        Item::Entry(super::TemplateEntry { key, value })
     }
 
     fn asserts(&mut self, parts: &MapParts<'_>) -> Vec<Assert> {
@@ -368,7 +368,7 @@ impl FileBuilder<'_> {
         let Condition::Expression(id) = guard.condition else { return };
         let named = |id: Option<VariableId>| Some(self.file.variable(id?)?.name.clone());
         let names = [named(each.key), named(Some(each.value))];
-        let unknown = |free: &&super::tree::Free| free.variable.is_none() && free.declared.is_none();
+        let unknown = |free: &&super::Free| free.variable.is_none() && free.declared.is_none();
         let expression = self.file.expression(id);
         let free = expression.into_iter().flat_map(|of| &of.free).filter(unknown);
         let wrong: Vec<_> =

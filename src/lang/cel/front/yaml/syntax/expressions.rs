@@ -1,16 +1,16 @@
-//! Expressions: each text is parsed once, and its names are resolved at each position.
+//! Expressions: each text is parsed once, and its names are resolved at each position. Parameter
+//! expansions of shells, such as `${PORT:-8080}`, get help.
 
 use std::sync::Arc;
 
 use hashbrown::HashSet;
 
 use super::build::{Directive, FileBuilder};
-use super::shell_help;
-use super::tree::{ExpressionId, Free, NodeId, TemplateExpression};
+use super::{ExpressionId, Free, NodeId, TemplateExpression};
 use crate::syntax::parse_within;
 use crate::syntax::tree::{Expr, ExprId, Function, Literal, Name, Operator, Selection, Tree};
 use crate::yaml::Recent;
-use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics};
+use dropforge_base::diagnostics::{Code, Diagnostic, Diagnostics, Expansion, Operation};
 use dropforge_base::text::{Source, Span};
 use dropforge_schema::Schema;
 use dropforge_value::yaml::Places;
@@ -156,7 +156,7 @@ impl FileBuilder<'_> {
             label.source = self.file.source.clone();
             label.span = places.span(label.span);
         }
-        shell_help::add(&mut error);
+        add(&mut error);
         self.report(Box::new(error), owner);
     }
 
@@ -209,5 +209,42 @@ impl FileBuilder<'_> {
         let lint = Diagnostic::warning(Code::UndefinedVariable, message).at(&self.file.source, free.span, "");
         let lint = lint.at(&self.file.source, span, "this is of another document").with_help(help);
         self.report(lint, owner);
+    }
+}
+
+/// Adds the expression for a parameter expansion to a syntax error at it.
+pub(super) fn add(error: &mut Diagnostic) {
+    let Some(label) = error.labels.first_mut() else { return };
+    let source = label.source.clone();
+    let Some(found) = Expansion::before(&source, label.span.start) else { return };
+    if found.span.end <= label.span.start {
+        label.span = found.span;
+    }
+    error.help = Some(format!("`{}` is an expansion of a shell; {}", source.slice(found.span), instead(&found)));
+}
+
+/// Says what to write instead of an expansion.
+fn instead(Expansion { name, operation, .. }: &Expansion<'_>) -> String {
+    match *operation {
+        Operation::Default(value) => format!("write `${{has({name}) ? {name} : {value:?}}}`"),
+        Operation::Alternative(value) => format!("write `${{has({name}) ? {value:?} : \"\"}}`"),
+        Operation::Required => format!("write `${{{name}}}`: a value that is missing is an error"),
+        Operation::Length => format!("write `${{size({name})}}`"),
+        Operation::WithoutSuffix(pattern) => match pattern.strip_suffix('*') {
+            Some(mark) if !mark.is_empty() => {
+                format!("write `${{{name}.substring(0, {name}.lastIndexOf({mark:?}))}}`")
+            }
+            _ => format!("write `${{{name}.replace({pattern:?}, \"\")}}`"),
+        },
+        Operation::WithoutPrefix(pattern) => match pattern.strip_prefix('*') {
+            Some(mark) if !mark.is_empty() => {
+                format!("write `${{{name}.substring({name}.indexOf({mark:?}) + {})}}`", mark.chars().count())
+            }
+            _ => format!("write `${{{name}.replace({pattern:?}, \"\")}}`"),
+        },
+        Operation::Slice(from, None) => format!("write `${{{name}.substring({from})}}`"),
+        Operation::Slice(from, Some(count)) => format!("write `${{{name}.substring({from}, {from} + {count})}}`"),
+        Operation::Upper => format!("write `${{{name}.upperAscii()}}`"),
+        Operation::Lower => format!("write `${{{name}.lowerAscii()}}`"),
     }
 }

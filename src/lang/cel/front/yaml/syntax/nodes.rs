@@ -34,17 +34,17 @@ macro_rules! ids {
 }
 
 ids! {
-    /// Identifies a [`File`](super::tree::File) of [`Templates`](crate::yaml::Templates).
+    /// Identifies a [`File`](super::File) of [`Templates`](crate::yaml::Templates).
     FileId
-    /// Identifies a [`TemplateNode`] of a [`File`](super::tree::File).
+    /// Identifies a [`TemplateNode`] of a [`File`](super::File).
     NodeId
-    /// Identifies a [`Map`] of a [`File`](super::tree::File).
+    /// Identifies a [`Map`] of a [`File`](super::File).
     MapId
-    /// Identifies an [`TemplateExpression`] of a [`File`](super::tree::File).
+    /// Identifies an [`TemplateExpression`] of a [`File`](super::File).
     ExpressionId
-    /// Identifies a [`Variable`] of a [`File`](super::tree::File).
+    /// Identifies a [`Variable`] of a [`File`](super::File).
     VariableId
-    /// Identifies a [`DeclaredName`] of a [`File`](super::tree::File).
+    /// Identifies a [`DeclaredName`] of a [`File`](super::File).
     DeclaredId
 }
 
@@ -70,11 +70,11 @@ pub enum NodeKind {
     Scalar(yaml::Node),
     /// An expression.
     Expression(ExpressionId),
-    /// Text with expressions: [`File::parts`](super::tree::File::parts).
+    /// Text with expressions: [`File::parts`](super::File::parts).
     Text(Run),
-    /// A list: [`File::elements`](super::tree::File::elements).
+    /// A list: [`File::elements`](super::File::elements).
     List(Run),
-    /// A map, or the value that its directives make: [`File::map`](super::tree::File::map).
+    /// A map, or the value that its directives make: [`File::map`](super::File::map).
     Map(MapId),
 }
 

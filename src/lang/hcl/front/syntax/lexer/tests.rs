@@ -1,7 +1,7 @@
 //! Edge cases: sequences cut off, unbalanced braces, line ends, hostile input.
 
 use super::{check, is_identifier, lex_config, lex_template, scan_string_literal};
-use crate::syntax::position::PositionIndex;
+use crate::syntax::token::PositionIndex;
 use crate::syntax::{Token, TokenKind};
 use dropforge_base::text::Source;
 

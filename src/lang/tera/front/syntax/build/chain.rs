@@ -6,7 +6,7 @@
 
 use super::expressions::{grouped, with_filters};
 use super::{Build, Built};
-use crate::syntax::error::SyntaxError;
+use crate::syntax::SyntaxError;
 use crate::syntax::tree::{Call, Expr, ExprKind, MathOp, Step};
 use dropforge_base::text::Span;
 

@@ -8,7 +8,7 @@ use bumpalo::Bump;
 
 use super::chain::{Class, Item, Truth};
 use super::{Build, Built};
-use crate::syntax::error::SyntaxError;
+use crate::syntax::SyntaxError;
 use crate::syntax::lexer::word_end;
 use crate::syntax::tree::{Arg, Call, CompareOp, Expr, ExprKind, Name, Path, Segment};
 use dropforge_base::diagnostics::Code;

@@ -13,7 +13,7 @@ pub use chain::{Item, Link, Truth};
 use bumpalo::Bump;
 use hashbrown::HashSet;
 
-use crate::syntax::error::SyntaxError;
+use crate::syntax::SyntaxError;
 use crate::syntax::tree::{Arg, Block, Branch, Call, Expr, For, Import, Macro, Name, Node, Param, Segment};
 use chain::Linked;
 

@@ -8,9 +8,9 @@ use hashbrown::HashMap;
 
 use super::bytes::{Body, Trim};
 use super::tag::Lexed;
-use super::token::{Spanned, Token, push};
-use crate::hints;
-use crate::syntax::error::SyntaxError;
+use super::{Spanned, Token, push};
+use crate::front::hints;
+use crate::syntax::SyntaxError;
 use dropforge_base::diagnostics::{Code, nearest};
 use dropforge_base::text::Span;
 

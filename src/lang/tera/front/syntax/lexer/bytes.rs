@@ -3,9 +3,8 @@
 //! `{%-` trims the text directly before the tag and `-%}` the text directly after it, up to the next tag or comment.
 //! Markers have no effect in the body after the `else` of a loop.
 
+use super::{Spanned, Token, push};
 use memchr::memchr;
-
-use super::token::{Spanned, Token, push};
 
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')

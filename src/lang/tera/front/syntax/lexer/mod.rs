@@ -15,7 +15,6 @@
 //! | `words` | words: the parts of statements that are not expressions; operators, variables, literals and names |
 //! | `blocks` | the names of tags; open blocks: missing and misplaced tags |
 //! | `bytes` | searches in bytes; trimming by `{%-` and `-%}` |
-//! | `token` | logos' tokens and the grammar's tokens |
 //!
 //! Invariant: every step consumes input, so lexing terminates. Brackets and blocks are counted here, and their number
 //! never exceeds [`Limits::nesting`](dropforge_base::limits::Limits::nesting).
@@ -23,20 +22,17 @@
 mod blocks;
 mod bytes;
 mod tag;
-mod token;
 mod words;
 
 pub(super) use bytes::word_end;
-pub use token::{End, Spanned, Token};
 
-use crate::syntax::error::SyntaxError;
+use crate::syntax::SyntaxError;
 use blocks::{BlockKind, Blocks, Tag, unknown_tag};
 use bytes::Trim;
 use dropforge_base::diagnostics::Code;
 use dropforge_base::limits::Limits;
 use dropforge_base::text::Span;
 use tag::{Expect, Lexed, TagLexer};
-use token::push;
 
 /// The tokens of a source. Blocks are balanced, and text is final.
 pub(crate) struct LexedSource<'s> {
@@ -290,4 +286,40 @@ impl<'s> Scanner<'s, '_> {
     fn error(&mut self, error: Box<SyntaxError>) {
         self.blocks.errors.push(error);
     }
+}
+
+// `Token`, from `grammar/tokens/tera.rs`.
+include!("tokens.generated");
+
+fn unquoted<'s>(lexer: &mut logos::Lexer<'s, Token<'s>>) -> &'s str {
+    let text = lexer.slice();
+    text.get(1..text.len().saturating_sub(1)).unwrap_or("")
+}
+
+/// The end of a tag with content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// `}}`
+    Value,
+    /// `%}`
+    Statement,
+}
+
+impl End {
+    /// Returns the closing mark.
+    pub fn mark(self) -> &'static str {
+        match self {
+            End::Value => "}}",
+            End::Statement => "%}",
+        }
+    }
+}
+
+/// A token between the offsets of its start and end.
+pub type Spanned<'s> = (u32, Token<'s>, u32);
+
+/// Adds a token to a list.
+fn push<'s>(tokens: &mut Vec<Spanned<'s>>, range: std::ops::Range<usize>, token: Token<'s>) {
+    let span = dropforge_base::text::Span::of(range);
+    tokens.push((span.start, token, span.end));
 }

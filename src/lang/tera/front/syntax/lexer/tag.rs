@@ -5,9 +5,8 @@
 
 use logos::Logos;
 
-use super::bytes;
-use super::token::{End, Spanned, Token, push};
-use crate::syntax::error::SyntaxError;
+use super::{End, Spanned, Token, bytes, push};
+use crate::syntax::SyntaxError;
 use dropforge_base::text::Span;
 
 pub(super) type Lexed<T> = Result<T, Box<SyntaxError>>;

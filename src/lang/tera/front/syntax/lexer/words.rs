@@ -7,10 +7,9 @@
 
 use logos::Logos;
 
-use super::bytes;
 use super::tag::{Bracket, Expect, Lexed, TagLexer};
-use super::token::Token;
-use crate::syntax::error::SyntaxError;
+use super::{Token, bytes};
+use crate::syntax::SyntaxError;
 use dropforge_base::text::Span;
 
 const LITERAL: &str = "a literal: text, a number, `true` or `false`";
