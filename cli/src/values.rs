@@ -127,13 +127,14 @@ impl ValuesArgs {
     /// Reads the values that a release gets for a cluster.
     fn of_release(&self, name: &str, files: &mut InputFiles, stderr: &Stderr) -> std::result::Result<Found, Failed> {
         let fleet = FleetArgs::of_cluster(self.fleet.clone(), self.reading.clone(), name);
-        let shown = releases::view((&self.releases, &fleet), (&self.values, &self.schema), files, stderr)?;
+        let (view, layers, cluster) =
+            releases::view((&self.releases, &fleet), (&self.values, &self.schema), files, stderr)?;
         let origins = |path: &[Step]| {
-            let (origins, default) = shown.view.origins(&shown.layers, &shown.cluster, path);
+            let (origins, default) = view.origins(&layers, &cluster, path);
             origins.iter().map(ToString::to_string).chain(default).collect()
         };
-        let rows = if self.wants_rows() { rows(&shown.view.values, &origins) } else { Vec::new() };
-        Ok(Found { name: name.to_owned(), merged: shown.view.values, rows, unfit: Vec::new() })
+        let rows = if self.wants_rows() { rows(&view.values, &origins) } else { Vec::new() };
+        Ok(Found { name: name.to_owned(), merged: view.values, rows, unfit: Vec::new() })
     }
 
     fn wants_rows(&self) -> bool {

@@ -350,13 +350,6 @@ pub(crate) fn check(
     Ok(findings)
 }
 
-/// The values of a release for a cluster, and what they come from.
-pub(crate) struct ShownRelease {
-    pub(crate) view: ReleaseView,
-    pub(crate) layers: Layers,
-    pub(crate) cluster: Cluster,
-}
-
 /// Reads the values that the selected release gets for the only cluster of a fleet.
 ///
 /// # Errors
@@ -366,7 +359,7 @@ pub(crate) fn view(
     (values, schema): (&ValueArgs, &SchemaArgs),
     files: &mut InputFiles,
     stderr: &Stderr,
-) -> std::result::Result<ShownRelease, Failed> {
+) -> std::result::Result<(ReleaseView, Layers, Cluster), Failed> {
     let defaults = RunDefaults::default();
     let reader = defaults.of_releases((releases, fleet), (values, schema))?;
     let Run { set, values: layers, fleet, .. } = reader.read(files, stderr)?;
@@ -387,5 +380,5 @@ pub(crate) fn view(
         let name = names.first().copied().unwrap_or_default();
         stderr.warning(&format!("the cluster `{}` does not want the release `{name}`", cluster.name()));
     }
-    Ok(ShownRelease { view, layers, cluster })
+    Ok((view, layers, cluster))
 }

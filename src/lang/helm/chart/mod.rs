@@ -28,7 +28,6 @@
 mod archive;
 mod builtin_objects;
 mod dependencies;
-mod directory;
 mod documents;
 mod explain;
 mod imports;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::load::FETCHED;
 use super::schema_read::Fetched;
-use super::{Stage, archive, directory};
+use super::{Stage, archive};
 use dropforge_base::diagnostics::{Code, Diagnostic, Result, thousands};
 use dropforge_base::files::unreadable;
 use dropforge_base::stdlib::encodings::{base64_len, octets_of_padded_base64};
@@ -156,7 +156,7 @@ impl ChartSource {
         if path.is_dir() {
             return Self::of_directory(path, Bounds::default(), follow);
         }
-        let bytes = directory::read_file(path, Bounds::default().total_bytes)
+        let bytes = archive::read_file(path, Bounds::default().total_bytes)
             .map_err(|error| Stage::Load.of(unreadable(path, error)))?;
         Self::archive(&bytes, Bounds::default())
     }
@@ -171,7 +171,7 @@ impl ChartSource {
     }
 
     fn of_directory(root: &Path, bounds: Bounds, follow: &[PathBuf]) -> Result<Self> {
-        let mut files = directory::files(root, follow, &mut Budget::new(bounds))?;
+        let mut files = archive::files(root, follow, &mut Budget::new(bounds))?;
         files.small_sort_by(|a, b| a.path.cmp(&b.path));
         Ok(Self { files, bounds, is_unpacked: false, folder: None })
     }

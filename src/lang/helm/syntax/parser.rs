@@ -7,10 +7,10 @@ use lalrpop_util::ParseError;
 
 use super::action::{Build, Mistake, quoted, unexpected};
 use super::blocks::{BlockKind, Blocks, END_OF_FILE};
-use super::known::{KnownAction, KnownActions, Symbol};
 use super::lexer::{Delimiters, Lexer, Piece, UNCLOSED_ACTION, UNCLOSED_PAREN};
 use super::token::{Spanned, Token, Tokens};
 use super::tree::{Action, Name, Template};
+use super::{KnownAction, KnownActions, Symbol};
 use crate::error::{GO_MESSAGE, error};
 use crate::hints;
 use dropforge_base::diagnostics::{Code, Diagnostic, at_most};

@@ -8,8 +8,6 @@ mod chains;
 mod folding;
 mod lazy;
 mod loops;
-mod metered;
-mod values;
 
 pub(super) use folding::FoldingBudget;
 

@@ -1,10 +1,10 @@
 //! The actions of the grammar: each adds a node to the tree, expands a macro, or records an error.
 
-use super::SyntaxError;
-use super::literal::{self, BadEscape};
+use super::lexer::BadEscape;
 use super::tree::{
     Call, DEPTH, Element, Entry, Expr, ExprId, Field, Function, Literal, Name, Operator, Selection, Tree,
 };
+use super::{SyntaxError, lexer};
 use dropforge_base::diagnostics::Code;
 use dropforge_base::text::Span;
 
@@ -130,16 +130,16 @@ impl<'a> Build<'a> {
     /// Adds an integer whose digits start at `digits`, after its sign.
     pub fn int(&mut self, span: Span, digits: u32) -> ExprId {
         let (negative, digits) = self.signed(span, digits);
-        self.number("int", literal::int(negative, digits).map(Literal::Int), span)
+        self.number("int", lexer::int(negative, digits).map(Literal::Int), span)
     }
 
     pub fn uint(&mut self, span: Span) -> ExprId {
-        self.number("uint", literal::uint(self.slice(span)).map(Literal::Uint), span)
+        self.number("uint", lexer::uint(self.slice(span)).map(Literal::Uint), span)
     }
 
     pub fn double(&mut self, span: Span, digits: u32) -> ExprId {
         let (negative, digits) = self.signed(span, digits);
-        self.number("double", literal::double(negative, digits).map(Literal::Double), span)
+        self.number("double", lexer::double(negative, digits).map(Literal::Double), span)
     }
 
     fn quoted(&mut self, literal: Result<Literal, BadEscape>, span: Span) -> ExprId {
@@ -155,13 +155,13 @@ impl<'a> Build<'a> {
     }
 
     pub fn string(&mut self, span: Span) -> ExprId {
-        let text = literal::string(self.slice(span));
+        let text = lexer::string(self.slice(span));
         let literal = text.map(|text| Literal::String(self.tree.intern(&text)));
         self.quoted(literal, span)
     }
 
     pub fn bytes(&mut self, span: Span) -> ExprId {
-        let bytes = literal::bytes(self.slice(span));
+        let bytes = lexer::bytes(self.slice(span));
         let literal = bytes.map(|bytes| Literal::Bytes(self.tree.add_bytes(&bytes)));
         self.quoted(literal, span)
     }

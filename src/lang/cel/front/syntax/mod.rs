@@ -3,7 +3,6 @@
 
 mod build;
 mod lexer;
-mod literal;
 mod macros;
 mod nodes;
 mod parser;

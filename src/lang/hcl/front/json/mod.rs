@@ -7,11 +7,9 @@
 //! object constructor, and its strings are templates or literal text.
 
 pub(crate) mod document;
-mod errors;
 mod parser;
 pub mod scan;
 
 pub use document::Templates;
 pub use document::{JsonContent, JsonDocument, JsonId, Property};
-pub use errors::keyword_suggestion;
-pub use parser::{ParsedJson, parse_expression, parse_file};
+pub use parser::{ParsedJson, keyword_suggestion, parse_expression, parse_file};

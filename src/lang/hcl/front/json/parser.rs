@@ -1,4 +1,4 @@
-//! The parser, with the errors and the recovery of the reference.
+//! The parser, with the errors of the reference, in its words, and its recovery.
 //!
 //! Open arrays and objects are on a stack of their own, so nesting costs memory instead of calls. A limit bounds it.
 
@@ -7,11 +7,10 @@ use std::sync::Arc;
 use logos::Logos;
 
 use super::document::{JsonContent, JsonDocument, JsonId, Property};
-use super::errors;
-use super::errors::unexpected;
 use super::scan::{JsonToken, TokenKind, decode, scan};
+use crate::name_suggestion;
 use crate::syntax::{Run, Str};
-use dropforge_base::diagnostics::{Diagnostic, at_most};
+use dropforge_base::diagnostics::{Code, Diagnostic, at_most};
 use dropforge_base::limits::{Limit, Limits};
 use dropforge_base::stdlib::bignum::BigNum;
 use dropforge_base::text::{Source, Span};
@@ -194,7 +193,7 @@ impl JsonParser<'_> {
             return Ok(Expects::Value { name, name_span: node.span, key });
         }
         self.recover(colon, TokenKind::OpenBrace, TokenKind::CloseBrace);
-        Err(errors::missing_colon(self.source, colon))
+        Err(missing_colon(self.source, colon))
     }
 
     /// Reads what follows a property or an item: a comma or the closing bracket.
@@ -213,16 +212,16 @@ impl JsonParser<'_> {
                     self.open.push(Open { expects, ..open });
                     return Next::More;
                 }
-                errors::trailing_comma(self.source, token.span, of)
+                trailing_comma(self.source, token.span, of)
             }
             kind if kind == closing => return Next::Done(self.close(open)),
-            TokenKind::End => errors::unclosed(self.source, open.bracket, of),
+            TokenKind::End => unclosed(self.source, open.bracket, of),
             kind => {
                 self.read();
                 if is_array || kind != TokenKind::CloseBracket {
                     self.recover(token, opening, closing);
                 }
-                errors::wrong_separator(self.source, self.peek().span, kind, is_array)
+                wrong_separator(self.source, self.peek().span, kind, is_array)
             }
         };
         self.abandon(open, error)
@@ -278,7 +277,7 @@ impl JsonParser<'_> {
     fn scalar(&mut self, token: JsonToken) -> JsonId {
         let text = self.source.slice(token.span);
         let read = match token.kind {
-            TokenKind::Keyword => keyword(text).ok_or_else(|| errors::keyword(self.source, token.span)),
+            TokenKind::Keyword => keyword(text).ok_or_else(|| keyword_error(self.source, token.span)),
             TokenKind::Number if is_number(text) => Ok(JsonContent::Number(Str::of(token.span))),
             TokenKind::Number => {
                 let detail = "This is not a JSON number.";
@@ -286,7 +285,7 @@ impl JsonParser<'_> {
             }
             TokenKind::String => self.string(token.span),
             _ => {
-                self.report(errors::not_a_value(self.source, token));
+                self.report(not_a_value(self.source, token));
                 return self.document.add(JsonContent::Invalid, token.span);
             }
         };
@@ -299,7 +298,7 @@ impl JsonParser<'_> {
     }
 
     fn string(&mut self, span: Span) -> Result<JsonContent, Box<Diagnostic>> {
-        let text = decode(self.source.slice(span)).map_err(|behind| errors::string(self.source, span, behind))?;
+        let text = decode(self.source.slice(span)).map_err(|behind| string(self.source, span, behind))?;
         if text.len() + 2 == span.range().len() {
             return Ok(JsonContent::String(Str::of(Span::new(span.start + 1, span.end - 1))));
         }
@@ -357,6 +356,121 @@ fn is_number(text: &str) -> bool {
             Some(Ok(Number::Scientific)) => BigNum::parse(text).is_some(),
             _ => false,
         }
+}
+
+const MISSING_COMMA: &str = "Missing separator comma";
+
+fn error(
+    code: Code,
+    source: &Arc<Source>,
+    span: Span,
+    summary: impl Into<String>,
+    detail: impl Into<String>,
+) -> Box<Diagnostic> {
+    Diagnostic::new(code, summary).at(source, span, "").with_detail(detail)
+}
+
+/// An error at a token that the grammar does not allow.
+pub fn unexpected(
+    source: &Arc<Source>,
+    span: Span,
+    summary: impl Into<String>,
+    detail: impl Into<String>,
+) -> Box<Diagnostic> {
+    error(Code::UnexpectedToken, source, span, summary, detail)
+}
+
+/// No value starts at a token.
+fn not_a_value(source: &Arc<Source>, JsonToken { kind, span }: JsonToken) -> Box<Diagnostic> {
+    const STARTS: &str = "A JSON value starts with a brace, a bracket, a quote, a digit or a keyword.";
+    match kind {
+        TokenKind::CloseBrace => unexpected(source, span, "Missing JSON value", STARTS),
+        TokenKind::CloseBracket => unexpected(source, span, "Missing array element value", STARTS),
+        TokenKind::End => {
+            error(Code::Unterminated, source, span, "Missing value", "The JSON text ends where a value is expected.")
+        }
+        _ if span.start == 0 && source.text().starts_with('\u{feff}') => {
+            let detail = "JSON must not start with a byte order mark.";
+            error(Code::UnknownCharacter, source, span, "Invalid start of value", detail)
+        }
+        TokenKind::Invalid => error(Code::UnknownCharacter, source, span, "Invalid start of value", STARTS),
+        _ => unexpected(source, span, "Invalid start of value", STARTS),
+    }
+}
+
+/// A token in place of the colon after a property name.
+fn missing_colon(source: &Arc<Source>, found: JsonToken) -> Box<Diagnostic> {
+    let (summary, detail) = match found.kind {
+        TokenKind::CloseBrace | TokenKind::Comma => {
+            ("Missing object value", "A JSON property has a value, separated from its name by a colon.")
+        }
+        TokenKind::Equals => (
+            "Missing property value colon",
+            "JSON separates the name of a property from its value with a colon, not `=`.",
+        ),
+        _ => ("Missing property value colon", "JSON separates the name of a property from its value with a colon."),
+    };
+    unexpected(source, found.span, summary, detail)
+}
+
+/// The text ends in an object or array.
+pub fn unclosed(source: &Arc<Source>, span: Span, of: &str) -> Box<Diagnostic> {
+    let detail = format!("The closing bracket of this JSON {of} is missing.");
+    error(Code::Unterminated, source, span, format!("Unclosed {of}"), detail)
+}
+
+/// A comma before the closing bracket of an object or array.
+fn trailing_comma(source: &Arc<Source>, span: Span, of: &str) -> Box<Diagnostic> {
+    let detail = format!("JSON does not allow a comma after the last entry of an {of}.");
+    unexpected(source, span, format!("Trailing comma in {of}"), detail)
+}
+
+/// A token other than a comma or the closing bracket after a property or an item.
+fn wrong_separator(source: &Arc<Source>, span: Span, found: TokenKind, is_array: bool) -> Box<Diagnostic> {
+    let (summary, detail) = match (found, is_array) {
+        (TokenKind::Colon, true) => ("Invalid array value", "The values of a JSON array have no names."),
+        (TokenKind::CloseBrace, true) => ("Mismatched brackets", "A bracket must close a JSON array, not a brace."),
+        (TokenKind::CloseBracket, false) => ("Mismatched braces", "A brace must close a JSON object, not a bracket."),
+        (_, true) => (MISSING_COMMA, "A comma must separate the values of an array."),
+        (_, false) => (MISSING_COMMA, "A comma must separate the properties of an object."),
+    };
+    unexpected(source, span, summary, detail)
+}
+
+/// A word that is not a keyword.
+pub fn keyword_error(source: &Arc<Source>, span: Span) -> Box<Diagnostic> {
+    let word = source.slice(span);
+    let detail = match word {
+        "undefined" | "NaN" | "Infinity" => format!("`{word}` is a JavaScript keyword, but not valid JSON."),
+        _ => format!("`{word}` is not a JSON keyword."),
+    };
+    let error = unexpected(source, span, "Invalid JSON keyword", detail);
+    match keyword_suggestion(word) {
+        Some(meant) => error.with_help(format!("did you mean `{meant}`?")),
+        None => error,
+    }
+}
+
+/// Returns the JSON keyword that `given` may be a misspelling of.
+///
+/// ```
+/// use dropforge::dialect::hcl::json::keyword_suggestion;
+/// assert_eq!(keyword_suggestion("flase"), Some("false"));
+/// assert_eq!(keyword_suggestion("NaN"), None);
+/// ```
+pub fn keyword_suggestion(given: &str) -> Option<&'static str> {
+    name_suggestion(given, ["false", "true", "null"])
+}
+
+/// A string with an invalid escape or without a closing quote. `after` is the offset after the error.
+pub fn string(source: &Arc<Source>, span: Span, after: usize) -> Box<Diagnostic> {
+    let at = span.start + Span::of(0..after).end;
+    let (code, detail) = if at == span.end {
+        (Code::Unterminated, "The string has no closing quote on its line.")
+    } else {
+        (Code::UnexpectedToken, "This is not a JSON escape sequence.")
+    };
+    error(code, source, Span::new(at, at + 1), "Invalid JSON string", detail).with_context(span)
 }
 
 #[cfg(test)]
