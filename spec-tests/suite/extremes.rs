@@ -117,10 +117,10 @@ fn values(arena: &Arena) -> (Vec<Value<'_>>, usize) {
 const MOST_ARGUMENTS: usize = 4;
 
 /// The names of the arguments.
-const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
+pub(super) const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
 /// Returns calls of a function, each with its number of arguments.
-fn calls(builtin: &Builtin) -> Vec<(String, usize)> {
+pub(super) fn calls(builtin: &Builtin) -> Vec<(String, usize)> {
     let name = &builtin.name;
     let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':'));
     if !is_name || builtin.kind == ImportKind::Intrinsic {

@@ -2,6 +2,7 @@
 
 mod allocations;
 mod artifacts;
+mod asking;
 mod cases;
 mod cel;
 mod cel_cost;

@@ -318,7 +318,7 @@ const NOT_YAML: &str = "output.not_yaml";
 impl Scratch {
     /// The errors of the text of the last render, which has as much memory left as the check may use.
     pub(super) fn output_errors(&mut self, text: &str) -> Vec<Box<Diagnostic>> {
-        let limits = self.limits(self.session.memory_left());
+        let limits = self.limits(self.session.left().map_or(0, |left| left.memory));
         self.check.errors_within(&limits, OutputSyntax::Yaml, NAME, text)
     }
 

@@ -1,7 +1,6 @@
 //! The context of a run: the arena, the budgets, the capabilities.
 
 use std::cell::Cell;
-use std::cmp::Ordering;
 use std::time::Instant;
 
 use super::capabilities::Capabilities;
@@ -10,13 +9,15 @@ use super::mutation::Mutations;
 use super::patterns::Caches;
 use dropforge_base::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use dropforge_base::limits::{Deadline, Limit, Limits};
-use dropforge_base::stdlib::small_sort::sort_asking;
 use dropforge_value::{
     Arena, BLOCK, BadKey, Data, Entries, Extended, Inputs, Map, Shape, Text, Value, equal, narrowed_number,
 };
 
-/// Steps between two clock checks: at most some milliseconds.
-const PORTION: u64 = 1 << 14;
+/// Steps between two clock checks: less than a millisecond.
+const PORTION: u64 = 1 << 11;
+
+/// Allocations between two clock checks, which may be too small to take steps.
+const CHARGES: u32 = 1 << 10;
 
 /// The resources that a run may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub struct Budgets {
     pub memory: u64,
     /// The deadline.
     pub until: Option<Instant>,
+    /// How often the run has looked at the clock.
+    pub asked: u64,
 }
 
 impl Budgets {
@@ -34,7 +37,7 @@ impl Budgets {
     #[inline]
     pub fn of(limits: &Limits) -> Self {
         let until = limits.time.and_then(|time| Instant::now().checked_add(time));
-        Self { fuel: limits.fuel, memory: limits.memory, until }
+        Self { fuel: limits.fuel, memory: limits.memory, until, asked: 0 }
     }
 }
 
@@ -56,6 +59,8 @@ pub struct Cx<'v> {
     /// Further steps.
     reserve: Cell<u64>,
     until: Cell<Option<Instant>>,
+    asked: Cell<u64>,
+    charges: Cell<u32>,
     /// A further deadline, which another thread can move up.
     deadline: Option<&'v Deadline>,
     memory: Cell<u64>,
@@ -79,9 +84,9 @@ impl<'v> Cx<'v> {
         capabilities: Capabilities<'v>,
         caches: &'v Caches,
     ) -> Self {
-        let Budgets { fuel, memory, until } = Budgets::of(limits);
+        let Budgets { fuel, memory, until, asked } = Budgets::of(limits);
         let (fuel, reserve, until, memory) = (Cell::new(fuel), Cell::new(0), Cell::new(until), Cell::new(memory));
-        let (metered, at, notes) = (Cell::new(0), Cell::new(0), Notes::default());
+        let (metered, at, asked, notes) = (Cell::new(0), Cell::new(0), Cell::new(asked), Notes::default());
         let cx = Self {
             arena,
             inputs,
@@ -93,6 +98,8 @@ impl<'v> Cx<'v> {
             fuel,
             reserve,
             until,
+            asked,
+            charges: Cell::new(0),
             deadline: None,
             memory,
             metered,
@@ -107,7 +114,8 @@ impl<'v> Cx<'v> {
 
     /// Returns the remaining budgets.
     pub fn budgets(&self) -> Budgets {
-        Budgets { fuel: self.fuel(), memory: self.memory.get(), until: self.until.get() }
+        let (until, asked) = (self.until.get(), self.asked.get());
+        Budgets { fuel: self.fuel(), memory: self.memory.get(), until, asked }
     }
 
     /// Continues with the remaining budgets of another run.
@@ -115,6 +123,7 @@ impl<'v> Cx<'v> {
         self.fuel.set(budgets.fuel);
         self.reserve.set(0);
         self.until.set(budgets.until);
+        self.asked.set(budgets.asked);
         self.memory.set(budgets.memory);
         self.portion(PORTION);
     }
@@ -249,6 +258,7 @@ impl<'v> Cx<'v> {
 
     /// Fails if the time is over. Costs no steps: for long work that is paid for before it is done.
     pub fn in_time(&self) -> Result<()> {
+        self.asked.set(self.asked.get() + 1);
         if let Some(deadline) = self.deadline.filter(|deadline| deadline.is_over()) {
             return Err(deadline.error());
         }
@@ -259,18 +269,18 @@ impl<'v> Cx<'v> {
         Ok(())
     }
 
-    /// Sorts items whose comparisons are paid for. The sort is stable, and ends in time.
-    pub fn sort_by<T>(&self, items: &mut [T], compare: impl FnMut(&T, &T) -> Ordering) -> Result<()> {
-        sort_asking(items, compare, &mut || self.in_time())
-    }
-
-    /// Charges for an allocation, with one step per 64 bytes.
+    /// Charges for an allocation, with one step per 64 bytes. Many small ones end in time, too.
     #[inline]
     pub fn charge(&self, bytes: usize) -> Result<()> {
         let bytes = bytes as u64;
         match self.memory.get().checked_sub(bytes) {
             Some(left) => {
                 self.memory.set(left);
+                let nth = self.charges.get().wrapping_add(1);
+                self.charges.set(nth);
+                if nth.is_multiple_of(CHARGES) {
+                    self.in_time()?;
+                }
                 self.spend(bytes / 64)
             }
             None => Err(Limit::Memory.error(self.limits.memory)),

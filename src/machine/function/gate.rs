@@ -8,7 +8,7 @@ use super::spec::{Builtin, Default, Param};
 use crate::bytecode::Gate;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_base::stdlib::strings::prefix;
-use dropforge_value::{Extended, JsonStyle, Sized, Type, Value, Width, write_json};
+use dropforge_value::{Extended, JsonStyle, Sized, Text, Type, Value, Width, write_json};
 
 /// The values that a parameter admits besides known, unmarked, non-null values of its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -301,9 +301,15 @@ pub fn excerpt(value: Value<'_>) -> String {
     excerpt_in(JsonStyle::Compact, value)
 }
 
+/// Bytes of a text that an excerpt may need: escaped, they are longer than it.
+const EXCERPT: usize = 64;
+
 /// Quotes a value in a style like [`excerpt`].
 pub fn excerpt_in(style: JsonStyle, value: Value<'_>) -> String {
     let mut text = String::new();
+    // The start of a long text is enough, and quick to write.
+    let start = value.as_str().map(|text| Text::new(prefix(text, EXCERPT)));
+    let value = start.as_ref().map_or(value, Value::Str);
     let complete = write_json(value, style, &mut text, &mut |len| if len > 60 { Err(()) } else { Ok(60) });
     if complete.is_err() {
         text.truncate(prefix(&text, 60).len());

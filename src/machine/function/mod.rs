@@ -64,6 +64,7 @@ mod linked;
 mod mutation;
 #[doc(hidden)]
 pub mod overloads;
+mod pace;
 mod patterns;
 mod registry;
 mod spec;
@@ -90,6 +91,8 @@ pub use linked::{Link, Linked, Made, MakerBody, Making, Request};
 #[doc(hidden)]
 pub use overloads::{Overload, Ty};
 #[doc(hidden)]
+pub use pace::{ANY, ASCII, Cut, LETTERS, LINES, PLAIN, WHOLE, WORDS};
+#[doc(hidden)]
 pub use patterns::Caches;
 pub use patterns::{Pattern, Refusal};
 #[doc(hidden)]
@@ -97,7 +100,7 @@ pub use registry::Feature;
 pub use registry::{Function, Registry};
 #[doc(hidden)]
 pub use spec::{Builtin, Default, Example, Kind, Looks, Param, Params, Type};
-pub use text::{Written, grown, written};
+pub use text::{Written, grown, written, written_in_pieces};
 #[doc(hidden)]
 pub use typed::{Arguments, FromArgument, IntoValue, Rest, TypedBody, number, number_of, text_of, value_of, whole};
 

@@ -128,6 +128,7 @@ impl Cx<'_> {
             }
             return Ok(Pattern(CachedPattern::Kept(found)));
         }
+        self.check_pattern(pattern)?;
         let made = self.translated(pattern, refused)?;
         match known.iter().enumerate().find(|(_, free)| free.get().is_none()) {
             Some((at, free)) => {

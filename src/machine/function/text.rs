@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::context::Cx;
+use super::pace::Cut;
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
 use dropforge_schema::Schemas;
 use dropforge_value::{Value, visit_scalars};
@@ -108,11 +109,37 @@ pub fn written<'v>(cx: &Cx<'v>, len: Option<usize>, out: &mut String, write: imp
     Ok(None)
 }
 
-/// Lets `write` append text of at most a few times the length of the arguments, which is charged afterwards.
+/// Lets `write` append each piece of `text`, of which it makes at most `len` bytes, like [`written`]. The time may end
+/// between pieces.
 #[inline]
-pub fn grown<'v>(cx: &Cx<'v>, out: &mut String, write: impl FnOnce(&mut String)) -> Written<'v> {
-    let start = out.len();
-    write(out);
-    cx.charge(out.len() - start + size_of::<Value>())?;
+pub fn written_in_pieces<'v>(
+    cx: &Cx<'v>,
+    (text, cut): (&str, Cut),
+    len: Option<usize>,
+    out: &mut String,
+    mut write: impl FnMut(&str, &mut String),
+) -> Written<'v> {
+    cx.charge(len.unwrap_or(usize::MAX).saturating_add(size_of::<Value>()))?;
+    for piece in cx.pieces(text, cut) {
+        write(piece?, out);
+    }
+    Ok(None)
+}
+
+/// Lets `write` append at most a few times the length of each piece of `text`, which is charged afterwards. The time may
+/// end between pieces.
+#[inline]
+pub fn grown<'v>(
+    cx: &Cx<'v>,
+    (text, cut): (&str, Cut),
+    out: &mut String,
+    mut write: impl FnMut(&str, &mut String),
+) -> Written<'v> {
+    for piece in cx.pieces(text, cut) {
+        let start = out.len();
+        write(piece?, out);
+        cx.charge(out.len() - start)?;
+    }
+    cx.charge(size_of::<Value>())?;
     Ok(None)
 }

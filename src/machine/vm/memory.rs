@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::made::MadePrograms;
 use crate::bytecode::Program;
-use crate::function::{Caches, Capabilities, Cx};
+use crate::function::{Budgets, Caches, Capabilities, Cx};
 use dropforge_base::limits::{Deadline, Limits};
 use dropforge_value::{Arena, Inputs, Map, Value};
 
@@ -26,8 +26,8 @@ pub struct Space {
     pub(super) made: MadePrograms,
     /// Ends all runs, in addition to their time limits.
     pub(super) deadline: Option<Arc<Deadline>>,
-    /// Bytes that the last run had left.
-    pub(super) left: Cell<u64>,
+    /// The budgets that the last run had left.
+    pub(super) left: Cell<Option<Budgets>>,
 }
 
 thread_local! {

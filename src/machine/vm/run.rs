@@ -45,9 +45,9 @@ impl Session {
         self.space.context(limits)
     }
 
-    /// Returns how many bytes of its memory limit the last render had left.
+    /// Returns what the last render had left.
     #[doc(hidden)]
-    pub fn memory_left(&self) -> u64 {
+    pub fn left(&self) -> Option<Budgets> {
         self.space.left.get()
     }
 }
@@ -187,7 +187,7 @@ fn run_in<'r, S: Semantics + ?Sized, H: Hooks, A: Access, R>(
             Interpreter::new(rules, run.program.code(), run.linked, (space, cx), feedback, values, out);
         let outcome = machine.run_in_room(&start.chunk, &start.paid, hooks).and_then(|()| end(&machine));
         let left = machine.cx.budgets();
-        space.left.set(left.memory);
+        space.left.set(Some(left));
         if let Some(budgets) = run.budgets {
             budgets.set(left);
         }

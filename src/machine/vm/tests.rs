@@ -283,7 +283,7 @@ fn a_deadline_ends_the_runs_of_its_session() {
     let deadline = Arc::new(Deadline::after(Duration::from_secs(600)));
     session.set_deadline(Some(deadline.clone()));
     assert!(run(&mut session).is_ok());
-    assert!((1..=limits.memory).contains(&session.memory_left()));
+    assert!((1..=limits.memory).contains(&session.left().unwrap().memory));
     deadline.cancel();
     let error = run(&mut session).unwrap_err();
     assert_eq!((error.code, &*error.message), (Code::LimitTime, "the render was cancelled"));

@@ -57,13 +57,15 @@ fn merged<'v>(
     both: &dyn Fn(Value<'v>, Value<'v>) -> Result<Value<'v>>,
 ) -> Result<Value<'v>> {
     let (mut keys, mut values) = pairs(cx, a)?.unwrap_or_default();
-    for (key, value) in keys.iter().zip(&mut values) {
+    for pair in cx.in_turn(keys.iter().zip(&mut values)) {
+        let (key, value) = pair?;
         if let Some(other) = entry(b, *key) {
             *value = both(*value, other)?;
         }
     }
     let (more_keys, more_values) = pairs(cx, b)?.unwrap_or_default();
-    for (key, value) in more_keys.into_iter().zip(more_values) {
+    for pair in cx.in_turn(more_keys.into_iter().zip(more_values)) {
+        let (key, value) = pair?;
         if entry(a, key).is_none() {
             keys.push(key);
             values.push(value);

@@ -242,7 +242,7 @@ const FIELD: usize = 4 * size_of::<String>();
 fn decode_csv<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
     let fields = text.bytes().filter(|byte| matches!(byte, b',' | b'\n')).count() + 1;
     let _records = cx.hold(text.len().saturating_mul(2).saturating_add(fields.saturating_mul(FIELD)))?;
-    let records = records(text).map_err(Fault::wrong)?;
+    let records = records(text, &mut || Ok(cx.spend(1)?))?;
     let Some((header, rows)) = records.split_first() else {
         return Err(Fault::wrong("the header line is missing"));
     };
@@ -265,15 +265,16 @@ fn decode_csv<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
 
 // This is our own parser because the crate `csv` accepts stray quotes, which the reference refuses.
 
-/// Parses records. Empty lines are skipped; all records must have as many fields as the first. A quoted field may contain
-/// commas, line breaks, and doubled quotes.
+/// Parses records, and asks before each line. Empty lines are skipped; all records must have as many fields as the first. A
+/// quoted field may contain commas, line breaks, and doubled quotes.
 ///
 /// # Errors
-/// A message with the line number.
-pub fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
+/// A message with the line number, or the error of `ask`.
+pub fn records(text: &str, ask: &mut dyn FnMut() -> Outcome<()>) -> Outcome<Vec<Vec<String>>> {
     let mut records: Vec<Vec<String>> = Vec::new();
     let (mut rest, mut line) = (text, 1);
     while !rest.is_empty() {
+        ask()?;
         if let Some(behind) = rest.strip_prefix('\n').or_else(|| rest.strip_prefix("\r\n")) {
             (rest, line) = (behind, line + 1);
             continue;
@@ -281,14 +282,15 @@ pub fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
         let start = line;
         let mut record = Vec::new();
         loop {
-            let (field, end) = field(&mut rest, &mut line)?;
+            let (field, end) = field(&mut rest, &mut line).map_err(Fault::wrong)?;
             record.push(field);
             if end {
                 break;
             }
         }
         if let Some(first) = records.first().filter(|first| first.len() != record.len()) {
-            return Err(format!("line {start} has {} fields, not {} as the first", record.len(), first.len()));
+            let (found, wanted) = (record.len(), first.len());
+            return Err(Fault::wrong(format!("line {start} has {found} fields, not {wanted} as the first")));
         }
         records.push(record);
     }
@@ -360,6 +362,10 @@ mod tests {
         Value::uint(cx.notes().count() as u64)
     }
 
+    fn read(text: &str) -> Outcome<Vec<Vec<String>>> {
+        records(text, &mut || Ok(()))
+    }
+
     #[test]
     fn the_first_argument_without_errors_is_the_answer_and_no_error_is_left() {
         with_cx(|cx| {
@@ -407,16 +413,16 @@ mod tests {
 
     #[test]
     fn fields_with_and_without_quotation_marks() {
-        let read = records("a,b\r\n\n\"x, \"\"y\"\"\r\nz\",\n,\"\"\n").unwrap();
-        assert_eq!(read, [["a", "b"], ["x, \"y\"\nz", ""], ["", ""]]);
-        assert_eq!(records("").unwrap(), Vec::<Vec<String>>::new());
-        assert_eq!(records("a,").unwrap(), [["a", ""]]);
+        let found = read("a,b\r\n\n\"x, \"\"y\"\"\r\nz\",\n,\"\"\n").unwrap();
+        assert_eq!(found, [["a", "b"], ["x, \"y\"\nz", ""], ["", ""]]);
+        assert_eq!(read("").unwrap(), Vec::<Vec<String>>::new());
+        assert_eq!(read("a,").unwrap(), [["a", ""]]);
     }
 
     #[test]
     fn invalid_csv_is_refused() {
         for bad in ["a,b\n1", "a\"b", "\"a", "\"a\"b", "\"a\" ,b"] {
-            assert!(records(bad).is_err(), "{bad}");
+            assert!(read(bad).is_err(), "{bad}");
         }
     }
 }

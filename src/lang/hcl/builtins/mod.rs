@@ -24,8 +24,9 @@ mod yaml;
 
 use super::values::types::name;
 use super::values::{is_set, is_wholly_known, number_of, shallow_type, type_of};
+use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::strings::nfc;
-use dropforge_machine::function::{Builtin, Cx, Outcome, Registry};
+use dropforge_machine::function::{ASCII, Builtin, Cx, Outcome, Registry};
 use dropforge_value::{Extended, Type, Value};
 use intrinsics::INTRINSICS;
 
@@ -129,9 +130,16 @@ fn of(tables: &[&[&'static [Builtin]]]) -> Registry {
     Registry::of(&all)
 }
 
+/// Bytes of a text that is brought to normal form in pieces.
+const LONG: usize = 1 << 16;
+
 /// Makes a string value. Strings of the language are in normal form C.
 fn string<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
-    Ok(cx.text(&nfc(text))?)
+    if text.len() < LONG || text.is_ascii() {
+        return Ok(cx.text(&nfc(text))?);
+    }
+    let normal: Result<String> = cx.pieces(text, ASCII).map(|piece| Ok(nfc(piece?))).collect();
+    Ok(cx.text(&normal?)?)
 }
 
 /// Makes a list of strings.

@@ -2,10 +2,11 @@
 
 use super::{string, string_list};
 use crate::values::{is_wholly_known, machine_int};
+use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::bignum::FULL;
 use dropforge_base::stdlib::characters;
 use dropforge_base::stdlib::strings::{lower, occurrences, replaced_len, title_words, upper};
-use dropforge_machine::function::{Cx, Fault, Outcome, Pattern, Rest};
+use dropforge_machine::function::{Cut, Cx, Fault, LETTERS, Outcome, PLAIN, Pattern, Rest, WORDS};
 use dropforge_machine::functions;
 use dropforge_value::{Attribute, BigNum, Refinement, Type, Value};
 use regex::Captures;
@@ -13,9 +14,9 @@ use regex::Captures;
 functions! {
     /// String functions of the standard library and OpenTofu.
     pub(super) static STRINGS:
-    "upper" (str: String [dynamic]) -> String = changed(upper), "Converts letters to upper case." ["upper(\"hello\")" => "\"HELLO\""];
-    "lower" (str: String [dynamic]) -> String = changed(lower), "Converts letters to lower case." ["lower(\"HELLO\")" => "\"hello\""];
-    "title" (str: String) -> String = changed(title_words), "Capitalizes the first letter of each word."
+    "upper" (str: String [dynamic]) -> String = changed(upper, LETTERS), "Converts letters to upper case." ["upper(\"hello\")" => "\"HELLO\""];
+    "lower" (str: String [dynamic]) -> String = changed(lower, LETTERS), "Converts letters to lower case." ["lower(\"HELLO\")" => "\"hello\""];
+    "title" (str: String) -> String = changed(title_words, WORDS), "Capitalizes the first letter of each word."
         ["title(\"hello world\")" => "\"Hello World\""];
     "substr" (str: String [dynamic], offset: Number [dynamic], length: Number [dynamic]) -> String = substr,
         "Returns a number of characters from an offset. A negative offset counts from the end, a negative length takes the rest."
@@ -65,27 +66,27 @@ functions! {
     "dirname" (path: String) -> String = dir_name, "Removes the last part of a path." ["dirname(\"a/b.txt\")" => "\"a\""];
 }
 
-/// Changes a string letter by letter, to at most three times its length.
-/// Returns a body that changes a text to one of at most three times its length.
-fn changed<'v>(change: fn(&str) -> String) -> impl Fn(&Cx<'v>, &'v str) -> Outcome<Value<'v>> {
+/// Returns a body that changes each piece of a text to one of at most three times its length.
+fn changed<'v>(change: fn(&str) -> String, cut: Cut) -> impl Fn(&Cx<'v>, &'v str) -> Outcome<Value<'v>> {
     move |cx, text| {
         cx.charge(text.len() * 3)?;
-        string(cx, &change(text))
+        let changed: Result<String> = cx.pieces(text, cut).map(|piece| Ok(change(piece?))).collect();
+        string(cx, &changed?)
     }
 }
 
 pub(super) fn strlen<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
     if let Some(unknown) = value.as_unknown() {
-        let least = cx.arena().bound(BigNum::of_int(characters(unknown.refinement.prefix), FULL), true);
+        let least = cx.arena().bound(BigNum::of_int(characters(cx, unknown.refinement.prefix)?, FULL), true);
         return Ok(cx.arena().refined(Type::Number, Refinement { least: Some(least), ..Refinement::NOT_NULL }));
     }
     let text = value.as_str().ok_or_else(|| Fault::argument(0, "a string is required"))?;
     cx.spend(text.len() as u64 / 8)?;
-    machine_int(cx, characters(text))
+    machine_int(cx, characters(cx, text)?)
 }
 
-fn characters(text: &str) -> i64 {
-    i64::try_from(characters::count(text)).unwrap_or(i64::MAX)
+fn characters(cx: &Cx<'_>, text: &str) -> Result<i64> {
+    cx.pieces(text, PLAIN).map(|piece| Ok(characters::count(piece?) as i64)).sum()
 }
 
 fn reverse<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
@@ -97,7 +98,7 @@ fn reverse<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
 fn substr<'v>(cx: &Cx<'v>, text: &str, mut offset: i64, length: i64) -> Outcome<Value<'v>> {
     cx.spend(text.len() as u64 / 4)?;
     if offset < 0 {
-        offset = offset.saturating_add(characters(text));
+        offset = offset.saturating_add(characters(cx, text)?);
     } else if length == 0 {
         return string(cx, "");
     }

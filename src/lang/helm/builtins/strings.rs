@@ -5,7 +5,7 @@ use crate::error::failed;
 use crate::values::{STRING_MAP, strings, text_bytes};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::stdlib::{byte_texts, letter_case, letter_words, strings as texts};
-use dropforge_machine::function::Cx;
+use dropforge_machine::function::{ANY, Cut, Cx, LETTERS, WHOLE, WORDS};
 use dropforge_machine::functions;
 use dropforge_value::{Extended, Value};
 
@@ -179,36 +179,36 @@ fn plural<'v>(one: Value<'v>, many: Value<'v>, count: i64) -> Value<'v> {
 functions! {
     /// Letter case.
     pub(super) static CASES:
-    "upper" [Str] = converted(letter_case::upper),
+    "upper" [Str] = converted(letter_case::upper, LETTERS),
         "Converts to upper case." [r#"{{ upper "straße" }}"# => "STRAßE"];
-    "lower" [Str] = converted(letter_case::lower),
+    "lower" [Str] = converted(letter_case::lower, LETTERS),
         "Converts to lower case." [r#"{{ lower "Web-API" }}"# => "web-api"];
-    "title" [Str] = converted(letter_case::title_words),
+    "title" [Str] = converted(letter_case::title_words, WORDS),
         "Capitalizes the first letter of each word." [r#"{{ title "hello world" }}"# => "Hello World"];
-    "untitle" [Str] = converted(byte_texts::uncapitalized),
+    "untitle" [Str] = converted(byte_texts::uncapitalized, WORDS),
         "Converts the first letter of each word to a small letter."
         [r#"{{ untitle "First Try" }}"# => "first try"];
-    "swapcase" [Str] = converted(byte_texts::swapped_case),
+    "swapcase" [Str] = converted(byte_texts::swapped_case, WORDS),
         "Swaps small letters and capitals." [r#"{{ swapcase "This Is" }}"# => "tHIS iS"];
-    "camelcase" [Str] = converted(letter_words::pascal),
+    "camelcase" [Str] = converted(letter_words::pascal, WHOLE),
         "Converts a name to capitalized words." [r#"{{ camelcase "http_server" }}"# => "HttpServer"];
-    "snakecase" [Str] = converted(|text| letter_words::connected(text, '_')),
+    "snakecase" [Str] = converted(|text| letter_words::connected(text, '_'), WHOLE),
         "Converts a name to words with `_` between them."
         [r#"{{ snakecase "FirstName" }}"# => "first_name"];
-    "kebabcase" [Str] = converted(|text| letter_words::connected(text, '-')),
+    "kebabcase" [Str] = converted(|text| letter_words::connected(text, '-'), WHOLE),
         "Converts a name to words with `-` between them."
         [r#"{{ kebabcase "FirstName" }}"# => "first-name"];
     "initials" [Str] = initials, "Returns the first byte of each word." [r#"{{ initials "First Try" }}"# => "FT"];
     "nospace" [Str] = no_space, "Removes white space." [r#"{{ nospace " a b " }}"# => "ab"];
-    "shuffle" [Str] = converted(shuffled), needs RANDOM, "Returns the characters of a text in random order."
+    "shuffle" [Str] = converted(shuffled, WHOLE), needs RANDOM, "Returns the characters of a text in random order."
         [r#"{{ shuffle "abc" }}"# => "E0405"];
 }
 
-/// Returns a body that converts a text. Bytes that are not UTF-8 become U+FFFD.
-fn converted<'v>(convert: impl Fn(&str) -> String) -> impl Fn(&Cx<'v>, &'v [u8]) -> Result<String> {
+/// Returns a body that converts the pieces of a text. Bytes that are not UTF-8 become U+FFFD.
+fn converted<'v>(convert: impl Fn(&str) -> String, cut: Cut) -> impl Fn(&Cx<'v>, &'v [u8]) -> Result<String> {
     move |cx, text| {
         cx.charge(text.len().saturating_mul(2))?;
-        Ok(convert(&byte_texts::repaired(text)))
+        cx.pieces(&byte_texts::repaired(text), cut).map(|piece| Ok(convert(piece?))).collect()
     }
 }
 
@@ -221,7 +221,7 @@ fn no_space<'v>(cx: &Cx<'v>, text: &'v [u8]) -> Result<Value<'v>> {
     if text.is_ascii() && !text.iter().any(|byte| char::from(*byte).is_whitespace()) {
         return part(cx, text);
     }
-    cx.text(&converted(|text| text.chars().filter(|c| !c.is_whitespace()).collect())(cx, text)?)
+    cx.text(&converted(|text| text.chars().filter(|c| !c.is_whitespace()).collect(), ANY)(cx, text)?)
 }
 
 fn shuffled(text: &str) -> String {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Local, SecondsFormat, Utc};
 
 use super::functions::Asked;
-use super::{Written, written, wrong};
+use super::{ANY, WORDS, Written, written, written_in_pieces, wrong};
 use dropforge_base::diagnostics::Result;
 use dropforge_base::limits::Limit;
 use dropforge_base::stdlib::encodings::{self, STRICT, URL_PATH};
@@ -47,15 +47,21 @@ functions! {
 }
 
 fn title<'v>(cx: &Cx<'v>, text: &'v str, out: &mut String) -> Written<'v> {
-    written(cx, Some(strings::any_case_len(text)), out, |out| strings::title(text, out))
+    written_in_pieces(cx, (text, WORDS), Some(strings::any_case_len(text)), out, strings::title)
 }
 
 fn url_encode<'v>(cx: &Cx<'v>, text: &'v str, out: &mut String) -> Written<'v> {
-    written(cx, Some(encodings::percent_len(text, URL_PATH)), out, |out| encodings::percent(text, URL_PATH, out))
+    escaped(cx, text, URL_PATH, out)
 }
 
 fn url_encode_strict<'v>(cx: &Cx<'v>, text: &'v str, out: &mut String) -> Written<'v> {
-    written(cx, Some(encodings::percent_len(text, STRICT)), out, |out| encodings::percent(text, STRICT, out))
+    escaped(cx, text, STRICT, out)
+}
+
+/// Appends the text with the octets that are not `kept` as `%XX`.
+fn escaped<'v>(cx: &Cx<'v>, text: &'v str, kept: &encodings::Kept, out: &mut String) -> Written<'v> {
+    let len = encodings::percent_len(text, kept);
+    written_in_pieces(cx, (text, ANY), Some(len), out, |text, out| encodings::percent(text, kept, out))
 }
 
 fn slugify<'v>(cx: &Cx<'v>, text: &'v str, out: &mut String) -> Written<'v> {

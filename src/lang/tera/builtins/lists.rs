@@ -219,7 +219,8 @@ fn sort_as<'v, K>(
     cx.spend((items.len() as u64).saturating_mul(comparisons(items.len())))?;
     cx.charge(items.len().saturating_mul(size_of::<(K, Value)>()))?;
     let mut keyed: SmallVec<[(K, Value<'v>); FEW]> = SmallVec::with_capacity(items.len());
-    for item in items {
+    for item in cx.in_turn(items) {
+        let item = item?;
         let found = attribute.of(*item)?.ok_or_else(|| attribute.absent(SORT, *item))?;
         let key = key(found).ok_or_else(|| wrong(SORT, "value", &format!("{wanted} as the first one is"), found))?;
         keyed.push((key, *item));
@@ -318,7 +319,8 @@ fn unique<'v>(
     cx.spend(items.len() as u64)?;
     cx.charge(items.len().saturating_mul(2 * size_of::<Value>()))?;
     let (mut seen, mut kept) = (SeenKeys::default(), SmallVec::<[_; FEW]>::new());
-    for item in items {
+    for item in cx.in_turn(items) {
+        let item = item?;
         if let Some(value) = attribute.of(*item)?
             && seen.insert(Key::new(cx, first, value, case_sensitive)?)
         {
@@ -331,7 +333,8 @@ fn unique<'v>(
 fn group_by<'v>(cx: &Cx<'v>, items: &'v [Value<'v>], attribute: Option<Value<'v>>) -> Result<Value<'v>> {
     let Some(attribute) = by_attribute(cx, "filter `group_by`", items, attribute)? else { return cx.map(&[]) };
     let mut groups: IndexMap<&'v str, Vec<Value<'v>>, DefaultHashBuilder> = IndexMap::default();
-    for item in items {
+    for item in cx.in_turn(items) {
+        let item = item?;
         let key = match attribute.of(*item)? {
             None | Some(Value::Null) => continue,
             Some(Value::Str(text)) => text.as_str(),
@@ -375,7 +378,8 @@ fn filter<'v>(
     let attribute = by_attribute(cx, "filter `filter`", list.items(), attribute)?;
     let Some(attribute) = attribute else { return Ok(Value::List(list)) };
     let mut kept: SmallVec<[_; FEW]> = SmallVec::new();
-    for item in list.items() {
+    for item in cx.in_turn(list.items()) {
+        let item = item?;
         let found = attribute.of(*item)?.unwrap_or(Value::Null);
         let keep = match wanted {
             None | Some(Value::Null) => !matches!(found, Value::Null),
@@ -390,8 +394,8 @@ fn map<'v>(cx: &Cx<'v>, list: &'v List<'v>, attribute: Option<Value<'v>>) -> Res
     let attribute = by_attribute(cx, "filter `map`", list.items(), attribute)?;
     let Some(attribute) = attribute else { return Ok(Value::List(list)) };
     let mut found: SmallVec<[_; FEW]> = SmallVec::new();
-    for item in list.items() {
-        found.extend(attribute.of(*item)?.filter(|value| !matches!(value, Value::Null)));
+    for item in cx.in_turn(list.items()) {
+        found.extend(attribute.of(*item?)?.filter(|value| !matches!(value, Value::Null)));
     }
     cx.list(&found)
 }

@@ -29,8 +29,8 @@ pub(super) use functions::has_item;
 pub(super) use values::write_text;
 
 use dropforge_base::diagnostics::{Code, Diagnostic, Result};
+pub(super) use dropforge_machine::function::{ANY, LETTERS, LINES, WORDS, Written, grown, written, written_in_pieces};
 use dropforge_machine::function::{Builtin, Feature, Registry, excerpt};
-pub(super) use dropforge_machine::function::{Written, grown, written};
 use dropforge_machine::functions;
 use dropforge_value::Value;
 

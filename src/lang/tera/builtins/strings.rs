@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Written, grown, written};
-use dropforge_base::diagnostics::Result;
+use super::{ANY, LETTERS, LINES, WORDS, Written, grown, written, written_in_pieces};
+use dropforge_base::diagnostics::{Diagnostic, Result};
 use dropforge_base::stdlib::byte_search;
 use dropforge_base::stdlib::markup::{self, Entities, HTML, SLASHES, XML};
 use dropforge_base::stdlib::strings::{self, Indent};
@@ -72,17 +72,23 @@ fn with_case<'v>(
     cx: &Cx<'v>,
     text: &Text<'v>,
     out: &mut String,
-    ascii: impl FnOnce(&mut str),
-    push: impl FnOnce(&str, &mut String),
+    ascii: impl Fn(&mut str),
+    push: impl Fn(&str, &mut String),
 ) -> Written<'v> {
     if text.is_ascii() {
-        return written(cx, Some(text.as_str().len()), out, |out| strings::push_changed(text.as_str(), out, ascii));
+        let len = Some(text.as_str().len());
+        return written_in_pieces(cx, (text.as_str(), LETTERS), len, out, |text, out| {
+            strings::push_changed(text, out, &ascii)
+        });
     }
-    grown(cx, out, |out| push(text.as_str(), out))
+    grown(cx, (text.as_str(), LETTERS), out, push)
 }
 
 fn capitalize<'v>(cx: &Cx<'v>, text: &'v str, out: &mut String) -> Written<'v> {
-    written(cx, Some(strings::any_case_len(text)), out, |out| strings::capitalize(text, out))
+    let mut write: fn(&str, &mut String) = strings::capitalize;
+    written_in_pieces(cx, (text, LETTERS), Some(strings::any_case_len(text)), out, |piece, out| {
+        std::mem::replace(&mut write, strings::push_lowercase)(piece, out)
+    })
 }
 
 /// Returns a text with `\n` and `\t` replaced by a newline and a tab.
@@ -109,7 +115,7 @@ fn truncate<'v>(cx: &Cx<'v>, value: &'v Text<'v>, length: usize, end: &'v str, o
 
 fn wordcount<'v>(cx: &Cx<'v>, text: &'v str) -> Result<i64> {
     cx.spend(text.len() as u64 / 64)?;
-    Ok(strings::word_count(text) as i64)
+    cx.pieces(text, WORDS).map(|piece| Ok(strings::word_count(piece?) as i64)).sum()
 }
 
 fn replace<'v>(cx: &Cx<'v>, value: &'v Text<'v>, from: &'v str, to: &'v str, out: &mut String) -> Written<'v> {
@@ -147,14 +153,15 @@ fn parts<'v>(
     mut separators: impl Iterator<Item = usize>,
 ) -> Result<Value<'v>> {
     let mut start = 0;
-    let texts = (0..count).map(|_| {
+    let texts = (0..count).map(|at| {
+        cx.at_item(at)?;
         let end = separators.next().unwrap_or(text.len());
         let rest = text.get(start..).unwrap_or("");
         let part = Text::prefix_of(rest, end.saturating_sub(start));
         start = end.saturating_add(len);
-        part
+        Ok(part)
     });
-    let texts: &[Text<'v>] = cx.arena().bump().alloc_slice_fill_iter(texts);
+    let texts: &[Text<'v>] = cx.arena().bump().alloc_slice_try_fill_iter::<_, _, Box<Diagnostic>>(texts)?;
     let items = cx.arena().bump().alloc_slice_fill_iter(texts.iter().map(Value::Str));
     cx.within_depth(cx.arena().borrowed_list(items))
 }
@@ -165,7 +172,7 @@ fn indent<'v>(cx: &Cx<'v>, text: &'v str, prefix: &'v str, first: bool, blank: b
 }
 
 fn line_breaks<'v>(cx: &Cx<'v>, text: &'v str, out: &mut String) -> Written<'v> {
-    written(cx, strings::line_breaks_to_br_len(text), out, |out| strings::line_breaks_to_br(text, out))
+    written_in_pieces(cx, (text, LINES), strings::line_breaks_to_br_len(text), out, strings::line_breaks_to_br)
 }
 
 functions! {
@@ -198,7 +205,7 @@ fn with_entities<'a, 'v>(entities: &'static Entities) -> impl Fn(&Cx<'v>, &'v Te
             cx.charge(size_of::<Value>())?;
             return Ok(Some(Value::Str(value)));
         }
-        written(cx, Some(len), out, |out| entities.escape_into(text, out))
+        written_in_pieces(cx, (text, ANY), Some(len), out, |text, out| entities.escape_into(text, out))
     }
 }
 

@@ -93,7 +93,8 @@ fn merged<'v>(cx: &Cx<'v>, old: &Map<'v>, new: &Map<'v>, deep: bool) -> Result<V
     cx.spend(most as u64)?;
     cx.charge(most.saturating_mul(size_of::<(&str, Value<'_>)>()))?;
     let mut entries = Vec::with_capacity(most);
-    for (key, value) in old.iter() {
+    for entry in cx.in_turn(old.iter()) {
+        let (key, value) = entry?;
         let value = match (value, new.get(key)) {
             (value, None) => value,
             (Value::Map(below), Some(Value::Map(other))) if deep => merged(cx, below, other, true)?,
@@ -101,7 +102,9 @@ fn merged<'v>(cx: &Cx<'v>, old: &Map<'v>, new: &Map<'v>, deep: bool) -> Result<V
         };
         entries.push((key, value));
     }
-    entries.extend(new.iter().filter(|(key, _)| old.get(key).is_none()));
+    for entry in cx.in_turn(new.iter()) {
+        entries.extend(Some(entry?).filter(|(key, _)| old.get(key).is_none()));
+    }
     cx.map(&entries)
 }
 
