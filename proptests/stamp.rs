@@ -359,12 +359,12 @@ const VALUES: [&str; 24] = [
 ];
 
 /// What the check of a fleet accepts is what it accepts of each cluster alone.
-fn checked_alone(parts: &[&str], clusters: &[(usize, usize, Vec<usize>)]) -> Result<(usize, usize), TestCaseError> {
+fn checked_alone(parts: &[&str], clusters: &[Picks]) -> Result<(usize, usize), TestCaseError> {
     let text = format!("{{% macro m(x) %}}k: {{{{ x }}}}\n{{% endmacro %}}{}", parts.concat());
     let templates = [("main.yaml.tera".to_owned(), text), ("part".to_owned(), "\ni: {{ v }}\nj: ".to_owned())];
     let Some(compiled) = compiled(&templates, &["main.yaml.tera"]) else { return Ok((0, 0)) };
     let value = |at: &usize| VALUES[at % VALUES.len()];
-    let cluster = |(nth, (v, w, l)): (usize, &(usize, usize, Vec<usize>))| {
+    let cluster = |(nth, (v, w, l)): (usize, &Picks)| {
         let l: Vec<&str> = l.iter().map(value).collect();
         json!({"name": format!("c{nth:02}"), "v": value(v), "w": value(w), "l": l})
     };
@@ -381,7 +381,10 @@ fn checked_alone(parts: &[&str], clusters: &[(usize, usize, Vec<usize>)]) -> Res
     Ok((alone.len(), alone.iter().filter(|text| !text.is_empty()).count()))
 }
 
-fn checked() -> impl Strategy<Value = (Vec<&'static str>, Vec<(usize, usize, Vec<usize>)>)> {
+/// The numbers of the values `v` and `w` and of those in `l`.
+type Picks = (usize, usize, Vec<usize>);
+
+fn checked() -> impl Strategy<Value = (Vec<&'static str>, Vec<Picks>)> {
     (vec(select(&YAML[..]), 1..9), vec((any::<usize>(), any::<usize>(), vec(any::<usize>(), 0..3)), 1..12))
 }
 
