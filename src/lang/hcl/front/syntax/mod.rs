@@ -27,7 +27,7 @@ enum Visit {
 /// each as an [`Expr::Traversal`]. Names that a `for` in it gives are none of them.
 ///
 /// ```
-/// use dropforge::dialect::hcl::syntax::{analysis::variables, parser::parse_expression};
+/// use dropforge::dialect::hcl::syntax::{parser::parse_expression, variables};
 /// use dropforge::{limits::Limits, text::Source};
 /// let source = Source::new("e", "[for x in a.b : x + c[d]]");
 /// let parsed = parse_expression(&source, &Limits::default());

@@ -141,7 +141,7 @@ pub struct Position {
 /// column of its own.
 ///
 /// ```
-/// use dropforge::dialect::hcl::syntax::{lexer::lex_config, position::PositionIndex};
+/// use dropforge::dialect::hcl::syntax::{lexer::lex_config, token::PositionIndex};
 /// let text = "a = \"é\"\nb = 1";
 /// let places = PositionIndex::new(text.as_bytes(), &lex_config(text.as_bytes()));
 /// let place = places.at(7);
