@@ -31,7 +31,7 @@ pub(crate) fn is_url(path: &Path) -> bool {
     path.to_str().is_some_and(Location::is_url)
 }
 
-/// Parses a path. Returns `None` if it is no URL.
+/// Parses a path. Returns `None` if it is not a URL.
 fn location(path: &Path) -> Result<Option<Location>> {
     path.to_str().map_or(Ok(None), Location::parse)
 }
