@@ -3,6 +3,9 @@
 /// Bytes of a word.
 pub const WORD: usize = size_of::<u64>();
 
+/// Bytes that are compared at a time.
+const CHUNK: usize = size_of::<u128>();
+
 /// Words without a match after which a search expects none in the next ones either.
 const NEAR: usize = 4;
 
@@ -149,9 +152,41 @@ pub fn count(bytes: &[u8], byte: u8) -> usize {
     counted as usize + rest.iter().filter(|other| **other == byte).count()
 }
 
+/// Returns the number of equal bytes at the start of two texts.
+#[inline(always)]
+pub fn common_length(one: &[u8], other: &[u8]) -> usize {
+    let ((ones, one), (others, other)) = (one.as_chunks(), other.as_chunks());
+    let mut at = 0;
+    for (one, other) in ones.iter().zip(others) {
+        let bits = u128::from_le_bytes(*one) ^ u128::from_le_bytes(*other);
+        if bits != 0 {
+            return at + bits.trailing_zeros() as usize / 8;
+        }
+        at += CHUNK;
+    }
+    // One of them ends in the next bytes.
+    let one = ones.get(at / CHUNK).map_or(one, <[u8; CHUNK]>::as_slice);
+    let other = others.get(at / CHUNK).map_or(other, <[u8; CHUNK]>::as_slice);
+    at + one.iter().zip(other).take_while(|(one, other)| one == other).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_difference_is_found_anywhere() {
+        for (length, other) in (0..40).flat_map(|length| (0..40).map(move |other| (length, other))) {
+            let (one, two) = (vec![b'a'; length], vec![b'a'; other]);
+            let most = length.min(other);
+            assert_eq!(common_length(&one, &two), most);
+            for place in 0..most {
+                let mut two = two.clone();
+                two[place] ^= 1 << (place % 8);
+                assert_eq!(common_length(&one, &two), place, "{length} {other}");
+            }
+        }
+    }
 
     /// Bytes near and far from each other, and those that differ from the byte in one bit.
     #[test]

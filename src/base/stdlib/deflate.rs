@@ -7,6 +7,7 @@
 mod blocks;
 mod prefix_codes;
 
+use super::byte_search::common_length;
 use blocks::{Blocks, Token};
 
 /// Farthest distance of a match. The window has twice the size and moves by this size.
@@ -201,8 +202,4 @@ impl<'a> Deflate<'a> {
         self.tokens.clear();
         self.block_start = end;
     }
-}
-
-fn common_length(a: &[u8], b: &[u8]) -> usize {
-    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }

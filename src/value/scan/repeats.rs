@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::block::is_gap;
 use super::scalar::{FIRST, INNER, OUTER, is, plain_end};
 use super::{Mark, Nest, PartSink, Scan, is_usual};
+use dropforge_base::stdlib::byte_search::common_length;
 
 /// Maximum size of a text that is remembered, and of the text that is kept, in bytes.
 const LONGEST: usize = 1 << 21;
@@ -185,7 +186,7 @@ impl Lines {
     #[inline(always)]
     fn compare(&self, line: u32, at: usize, rest: &[u8]) -> (usize, bool) {
         let bytes = self.line(line).map_or(&[][..], |line| self.bytes(line, at));
-        let same = common(bytes, rest);
+        let same = common_length(bytes, rest);
         (same, same == bytes.len())
     }
 
@@ -193,7 +194,7 @@ impl Lines {
     fn begin(&mut self, text: &[u8]) {
         let next = if self.start + 1 < self.starts.len() { self.start + 1 } else { 0 };
         let text = text.get(..ALIKE).unwrap_or(text);
-        let same = |at: usize| self.line(*self.starts.get(at)?).map(|line| common(self.bytes(line, 0), text));
+        let same = |at: usize| self.line(*self.starts.get(at)?).map(|line| common_length(self.bytes(line, 0), text));
         let (same, at) = match same(next) {
             Some(same) if same >= ALIKE => (same, next),
             _ => (0..self.starts.len()).filter_map(|at| Some((same(at)?, at))).max().unwrap_or_default(),
@@ -208,7 +209,7 @@ impl Lines {
         let is_like = |at: &u32| self.line(*at).is_some_and(|line| line.before == state);
         let same = |at: u32| {
             let line = self.line(at)?;
-            let same = common(self.bytes(line, 0), rest);
+            let same = common_length(self.bytes(line, 0), rest);
             let len = if line.prefix > 0 { line.prefix } else { line.len };
             (same >= len as usize && (line.prefix > 0 || line.is_whole)).then_some(at)
         };
@@ -244,24 +245,6 @@ impl Lines {
         }
         self.follow(at);
     }
-}
-
-/// Returns the number of equal bytes at the start of two texts.
-#[inline(always)]
-fn common(one: &[u8], other: &[u8]) -> usize {
-    let ((ones, one), (others, other)) = (one.as_chunks(), other.as_chunks());
-    let mut at = 0;
-    for (one, other) in ones.iter().zip(others) {
-        let bits = u128::from_le_bytes(*one) ^ u128::from_le_bytes(*other);
-        if bits != 0 {
-            return at + bits.trailing_zeros() as usize / 8;
-        }
-        at += size_of::<u128>();
-    }
-    // One of them ends in the next bytes.
-    let one = ones.get(at / size_of::<u128>()).map_or(one, <[u8; 16]>::as_slice);
-    let other = others.get(at / size_of::<u128>()).map_or(other, <[u8; 16]>::as_slice);
-    at + one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
 /// Returns `true` if all bytes are printable ASCII.
